@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,8 +30,7 @@ from experiments.commands.thoughts import copy_documents, thoughts_figures, thou
 from experiments.data import read_types  # noqa: E402
 from experiments.lms import reach_lm  # noqa: E402
 from kg.growing import GrowingGraph  # noqa: E402
-
-_ARTICLES, _NO_WORD, _UNIT = map(re.compile, (r"\b(?:a|an|the)\b", r"[^\w\s.%-]", r"(?<=\d) [^\W\d]+$"))
+from optimize.metrics import is_same_answer  # noqa: E402
 
 
 def read_tasks() -> list[dict[str, Any]]:
@@ -56,30 +53,6 @@ def answer_tasks(
         is_right = any(is_same_answer(answer, one) for one in right) if answer is not None else not right
         verdict = "right" if is_right else "abstained" if answer is None else "wrong"
         yield {"id": task["id"], **thoughts_figures(task["question"], thoughts)}, verdict
-
-
-def is_same_answer(answer: str, right: str) -> bool:
-    """Whether two answers are the same: without case, articles, commas of numbers and the order of a list."""
-    number = _number(right)
-    if number is not None:
-        return _number(answer) == number
-    flat = (re.sub(r",(?=\d{3}\b)", "", text) for text in (answer, right))
-    given, wanted = (sorted(map(_normal, re.split(r"[;,\n]| and ", text))) for text in flat)
-    return [part for part in given if part] == [part for part in wanted if part]
-
-
-def _normal(text: str) -> str:
-    flat = " ".join(_NO_WORD.sub(" ", _ARTICLES.sub(" ", text.casefold())).split()).strip(" .")
-    number = _number(flat)
-    return f"{number.normalize():f}" if number is not None else flat
-
-
-def _number(text: str) -> Decimal | None:
-    try:
-        number = Decimal(_UNIT.sub("", text.strip()).rstrip(".%").lstrip("$€£").replace(",", "").strip())
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
 
 
 def main() -> None:

@@ -13,17 +13,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import logging
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import dspy
+
 from experiments.console import say
-from experiments.data import ConversationRecord, LoadedData, conversation_examples
+from experiments.data import LoadedData, conversation_examples
+from experiments.data.conversations import find_part, read_records
 from experiments.evaluation import Evaluation, EvaluationConfig, Task, evaluate
 from experiments.lms import LMConfig, reach_lm
 from experiments.saved import (
@@ -41,9 +45,8 @@ from experiments.saved import (
 )
 from experiments.tracking import MODEL_TAG, DataInput, RunKind, Tracker, autologged, metric_name, open_run
 from kg.errors import ConfigError, DataError
-from kg.search import PastTurn
-from optimize.metrics import exact_match
-from optimize.optimizers import OptimizerStep, Role, compile_chain
+from optimize.examples import file_examples, infer_programs, split_examples
+from optimize.optimizers import ChainResult, OptimizerStep, Role, compile_chain, compile_prompts
 from programs.conversation import ConversationQA
 from programs.lm import GuardedLM
 
@@ -173,11 +176,10 @@ def report_job(
     lm: LMConfig | None = None,
     other_lms: Mapping[Role, LMConfig] | None = None,
     program_settings: Mapping[str, str] | None = None,
-    train_turns: int = 60,
-    val_turns: int = 24,
     seed: int = 0,
     threads: int | None = None,
     tracker: Tracker | None = None,
+    **numbers: int,
 ) -> CompileJob:
     """Returns the compile of a program for reports.
 
@@ -189,11 +191,10 @@ def report_job(
         lm: The program's language model; ``None`` for none.
         other_lms: The models of other roles; by default the program's own. Its budget is for all together.
         program_settings: Settings, as :func:`experiments.saved.with_program_settings` takes them.
-        train_turns: Turns that prompt optimizers learn from, at most.
-        val_turns: Turns of other reports that select a program, at most.
         seed: Of everything random.
         threads: Turns at a time; ``None`` for 1, or 8 with a remote model.
         tracker: The store in which a saved program is looked up.
+        numbers: ``train_turns`` and ``val_turns`` of :func:`optimize.optimizers.compile_chain`.
 
     Raises:
         DataError: The train split is empty or has no gold.
@@ -214,17 +215,13 @@ def report_job(
             optimizers,
             conversation_examples(with_programs),
             lms=lms,
-            train_turns=train_turns,
-            val_turns=val_turns,
             seed=seed,
             threads=threads or (lm.default_threads if lm is not None else 1),
+            **numbers,
             without_programs=conversation_examples([one for one in train.conversations if one.gold is not None]),
             progress=tell,
         )
-        spent = getattr(lms.get("task"), "spent", None)
-        figures = {f"compile_{name}": value for name, value in spent.figures().items()} if spent is not None else {}
-        figures |= {f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compiled.scores)}
-        return Fit(compiled.program, figures, compiled.failure)
+        return _fit_of(compiled, lms)
 
     names = "+".join(step.name for step in optimizers)
     changes = [f"{key}={value}" for key, value in (program_settings or {}).items()]
@@ -254,24 +251,57 @@ def report_job(
     )
 
 
-def infer_programs(program: ConversationQA, conversations: Iterable[ConversationRecord]) -> list[ConversationRecord]:
-    """Conversations with gold answers alone, with programs for them: the most probable that give the gold answers.
+def thoughts_job(
+    program: Any, source: str, optimizers: Sequence[OptimizerStep], *, lm: LMConfig | None, **given: Any
+) -> CompileJob:
+    """Returns the compile of the prompts of thoughts, on a file of rows with ``files``, ``question`` and ``answer``.
 
-    A conversation ends before the first turn for which the search finds none; one without turns is left out.
+    Raises:
+        DataError: The file cannot be read, or a row lacks a field.
     """
-    inferred = []
-    for one in conversations:
-        past: list[PastTurn] = []
-        for question, gold in zip(one.questions, one.gold or (), strict=True):
-            candidates = program.turn(report=one.report, question=question, history=tuple(past)).turn.candidates
-            right = next((own for own in candidates if own.derivation and exact_match(own.answer, gold)), None)
-            if right is None:
-                break
-            past.append(PastTurn(question, right.derivation, right.answer))
-        if past:
-            programs, answers = zip(*((str(turn.derivation), turn.answer) for turn in past), strict=True)
-            inferred.append(replace(one, questions=one.questions[: len(past)], programs=programs, answers=answers))
-    return inferred
+    data = (part := find_part(source)).read()
+    examples = file_examples(read_records(data, part.name), part.name, Path(source).parent)
+    known = DataInput(part.name, hashlib.sha256(data).hexdigest(), "train", len(examples))
+    params = {
+        "optimizers": "+".join(step.name for step in optimizers),
+        "lm.name": lm.name if lm is not None else "none",
+    }
+    origin = {"train": {"name": known.name, "sha256": known.sha256}, **params}
+
+    def fit(_: Callable[[str], None]) -> Fit:
+        return prompts_fit(program, optimizers, examples, "files", lm=lm, **given)
+
+    return CompileJob(f"thoughts-{params['optimizers']}", [known], origin, params, fit, lm)
+
+
+def prompts_fit(
+    program: Any,
+    optimizers: Sequence[OptimizerStep],
+    examples: Sequence[dspy.Example],
+    key: str,
+    lm: LMConfig | None,
+    other_lms: Mapping[Role, LMConfig] | None = None,
+    *,
+    threads: int | None = None,
+    **given: Any,
+) -> Fit:
+    """Returns a program after optimizers of prompts, which take the arguments of ``split_examples`` too.
+
+    Raises:
+        ConfigError: There is no language model, or an optimizer cannot change the program.
+    """
+    if lm is None:
+        raise ConfigError(f"optimizer {optimizers[0].name!r} asks a language model; name one with lm, got none")
+    seed, lms = given.get("seed", 0), language_models(lm, other_lms or {})
+    sides = split_examples(examples, key, **given)
+    return _fit_of(compile_prompts(program, optimizers, *sides, lms, seed, threads or lm.default_threads), lms)
+
+
+def _fit_of(compiled: ChainResult, lms: Mapping[Role, Any]) -> Fit:
+    spent = getattr(lms.get("task"), "spent", None)
+    figures = {f"compile_{name}": value for name, value in spent.figures().items()} if spent is not None else {}
+    figures |= {f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compiled.scores)}
+    return Fit(compiled.program, figures, compiled.failure)
 
 
 def _plain(value: Any) -> Any:

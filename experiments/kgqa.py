@@ -13,31 +13,29 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import dspy
 
-from experiments.compiling import CompileJob, Fit, language_models
+from experiments.compiling import CompileJob, Fit, prompts_fit
 from experiments.console import figures_table, write_text
 from experiments.data import KGQuestion, LoadedGraph, LoadedQuestions
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram, shipped_encoder
 from experiments.task import Description, EvaluationConfig, Scored, Task
 from experiments.tracking import DataInput, Run, TraceFacts, sectioned
-from kg.errors import ConfigError, DataError
-from kg.graphs import GraphIndex
-from kg.paths import SEPARATOR, QuestionGraph
+from kg.errors import DataError
+from kg.paths import QuestionGraph
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
-from optimize.optimizers import OptimizerStep, Role, compile_prompts
-from optimize.relations import RelationExample, RelationTrainingConfig, fit_path_ranker, fit_relation_scorer
+from optimize.optimizers import OptimizerStep
+from optimize.relations import RelationTrainingConfig, fit_path_ranker, fit_relation_scorer, relation_examples
 from programs.conversation import ConversationQA
 from programs.turns import GraphDetail
 from programs.worlds.graph import GraphConfig, GraphReader, GraphTurn
 
-_FIELDS = ("id", "question", "topics", "answers")
+_FIELDS, _INPUTS = ("id", "question", "topics", "answers"), ("graph", "question", "topics")
 _TAGS = ("scorer_sha256", "graph_sha256", "data_sha256")
 
 
@@ -169,11 +167,8 @@ def graph_job(
     ranked: bool = False,
     optimizers: Sequence[OptimizerStep] = (),
     lm: LMConfig | None = None,
-    other_lms: Mapping[Role, LMConfig] | None = None,
-    train_turns: int = 60,
-    val_turns: int = 24,
     seed: int = 0,
-    threads: int | None = None,
+    **given: Any,
 ) -> CompileJob:
     """Returns the compile of a program for questions about a graph.
 
@@ -184,17 +179,9 @@ def graph_job(
         ranked: As for :func:`fit_graphs`.
         optimizers: Those of the prompts, one after the other, after the fit.
         lm: The language model that they ask.
-        other_lms: The models of other roles, as for :func:`experiments.compiling.report_job`.
-        train_turns: Questions that they learn from, at most.
-        val_turns: Questions about other topics that select a program, at most.
         seed: Of everything random.
-        threads: Questions at a time; ``None`` for 1, or 8 with a remote model.
-
-    Raises:
-        ConfigError: There are optimizers of prompts, and no language model.
+        given: Further arguments of :func:`experiments.compiling.prompts_fit`; questions about other topics select.
     """
-    if optimizers and lm is None:
-        raise ConfigError(f"optimizer {optimizers[0].name!r} asks a language model; name one with lm, got none")
     data = {"questions": train.name, "sha256": train.sha256, "count": len(train.questions)}
     learned = {**data, "graph": loaded.name, "graph_sha256": loaded.sha256}
     counts = {"train_questions": len(train.questions), "unreadable_questions": len(train.problems)}
@@ -202,13 +189,16 @@ def graph_job(
 
     def fit(_: Callable[[str], None]) -> Fit:
         program = fit_graphs(loaded.graph, train.questions, search, ranked=ranked, seed=seed)
-        if lm is None or not optimizers:
+        if not optimizers:
             return Fit(program, counts)
-        examples = _prompt_examples(loaded.graph, train.questions, train_turns, val_turns, seed)
-        lms = language_models(lm, other_lms or {})
-        compiled = compile_prompts(program, optimizers, *examples, lms, seed, threads or lm.default_threads)
-        scores = {f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compiled.scores)}
-        return Fit(compiled.program, {**counts, **scores}, compiled.failure)
+        examples = [
+            dspy.Example(graph=loaded.graph, **{name: getattr(question, name) for name in _FIELDS}).with_inputs(
+                *_INPUTS
+            )
+            for question in train.questions
+        ]
+        compiled = prompts_fit(program, optimizers, examples, "topics", lm=lm, seed=seed, **given)
+        return dataclasses.replace(compiled, figures={**counts, **compiled.figures})
 
     names = "+".join(step.name for step in optimizers)
     return CompileJob(
@@ -251,33 +241,10 @@ def fit_graphs(
     if not questions:
         raise DataError("there are no questions to learn from")
     index = graph.index
-    topics = [graph.topics(question.question, question.topics).entities for question in questions]
-    examples = [_example(index, question, named) for question, named in zip(questions, topics, strict=True)]
+    examples = relation_examples(graph, questions)
     training = RelationTrainingConfig(max_hops=search.max_depth)
     scorer = fit_relation_scorer(index, examples, training, seed)
     if not ranked:
         return ConversationQA.for_graphs(search, GraphReader(scorer))
     ranker = fit_path_ranker(index, examples, shipped_encoder().vectors, training, seed)
     return ConversationQA.for_graphs(search, GraphReader(scorer, ranker))
-
-
-def _prompt_examples(
-    graph: QuestionGraph, questions: Sequence[KGQuestion], train: int, val: int, seed: int
-) -> tuple[list[dspy.Example], list[dspy.Example]]:
-    """Questions that optimizers of prompts learn from, and questions about other topics that they choose on."""
-    topics = sorted({question.topics for question in questions})
-    random.Random(seed).shuffle(topics)
-    chosen = set(topics[: max(1, len(topics) // 3)])
-    sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
-    for question in random.Random(seed).sample(list(questions), len(questions)):
-        example = dspy.Example(graph=graph, **{name: getattr(question, name) for name in _FIELDS})
-        sides[question.topics in chosen].append(example.with_inputs("graph", "question", "topics"))
-    return sides[0][:train], sides[1][:val]
-
-
-def _example(index: GraphIndex, question: KGQuestion, topics: tuple[str, ...]) -> RelationExample:
-    """Returns a question as an example to learn from, with its gold path if the graph has its relations."""
-    parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
-    relations = tuple(parts[1::2])
-    known = bool(relations) and topics[:1] == (parts[0],) and set(relations) <= set(index.relations)
-    return RelationExample(question.question, topics, question.answers, relations if known else None)

@@ -58,7 +58,7 @@ SHIPPED = "shipped:"
 REPORT_KINDS = ("beam", "agent")
 """Kinds of programs about reports: the beam search, and the tool agent, which needs a language model."""
 
-_UNTRAINED = "untrained"
+_UNTRAINED, _THOUGHTS = "untrained", "thoughts"
 _NO_NAME = re.compile(r"[/:.%\"']")
 _KEY_TAG = "finpath.program_sha256"
 _DEMONSTRATIONS = 8  # MLflow takes no prompt of 100,000 characters
@@ -129,7 +129,10 @@ def check_replaceable(folder: Path) -> None:
 def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
     from experiments.tracking import describe_environment
 
-    own = (_write_graph_program if _is_about_graphs(program) else _write_report_program)(program, folder)
+    if getattr(program, "kind", None) == _THOUGHTS:
+        own: dict[str, Any] = {"kind": _THOUGHTS, "settings": {}, "scorer_sha256": None}
+    else:
+        own = (_write_graph_program if _is_about_graphs(program) else _write_report_program)(program, folder)
     if any(predictor.demos for predictor in program.predictors()):
         from optimize.examples import tidy_demonstrations
 
@@ -195,8 +198,8 @@ def load_program(folder: str | Path, name: str | None = None) -> SavedProgram:
     config = _read_config(folder)
     _check_files(folder, config["files"])
     try:
-        read = _read_graph_program if config["kind"] == "graph" else _read_report_program
-        program = read(folder, config)
+        readers: dict[str, Any] = {"graph": _read_graph_program, _THOUGHTS: _read_thoughts}
+        program = readers.get(config["kind"], _read_report_program)(folder, config)
         # dspy's own load warns of every other version of Python; config.json has the versions.
         parts = {name: part for name, part in json.loads(_text(folder / STATE)).items() if name != "metadata"}
         # A model of the program's own would be asked in place of the user's, with the user's key.
@@ -249,6 +252,14 @@ def _read_graph_program(folder: Path, config: Mapping[str, Any]) -> Any:
     scorer = LearnedRelationScorer.from_json(_text(folder / RELATIONS))
     ranker = _read_ranker(folder, config) if "ranker_encoder_sha256" in config else None
     return ConversationQA.for_graphs(GraphConfig(**config["settings"]), GraphReader(scorer, ranker))
+
+
+def _read_thoughts(*_: Any) -> Any:
+    """The loop of thoughts, whose prompts are all that is saved of it."""
+    from programs.thoughts import KnowledgeGraphOfThoughts
+    from programs.tools import ToolSettings, load_tools
+
+    return KnowledgeGraphOfThoughts(load_tools((), ToolSettings()))
 
 
 def _read_ranker(folder: Path, config: Mapping[str, Any]) -> PathRanker:
@@ -342,7 +353,7 @@ class _Config(BaseModel, extra="allow"):
     """The entries that every ``config.json`` has; the others depend on the kind."""
 
     format: Literal[1]
-    kind: Literal["beam", "agent", "graph"]
+    kind: Literal["beam", "agent", "graph", "thoughts"]
     settings: dict[str, Any]
     files: dict[str, str]
     scorer_sha256: str | None

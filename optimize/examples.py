@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -26,6 +27,7 @@ from kg.errors import DataError, FinpathError, ProgramError
 from kg.reports import Report
 from kg.search import Constant, Derivation, Number, Operand, PastTurn, Reference, collapse, merge_key
 from kg.text import content_tokens
+from optimize.metrics import exact_match
 from programs.worlds.page import (
     LinePrompt,
     PageFigures,
@@ -273,6 +275,26 @@ def _line_label(example: dspy.Example, turn: Any) -> dict[str, object] | None:
     return {**lines.inputs, "figures": "", "calculation": calculation}  # the figures would be most of its tokens
 
 
+def infer_programs(program: Any, conversations: Iterable[Any]) -> list[Any]:
+    """Returns conversations with gold answers alone, with the most probable programs that give these.
+
+    A conversation ends before the first turn for which the search finds none; one without turns is left out.
+    """
+    inferred = []
+    for one in conversations:
+        past: list[PastTurn] = []
+        for question, gold in zip(one.questions, one.gold or (), strict=True):
+            candidates = program.turn(report=one.report, question=question, history=tuple(past)).turn.candidates
+            right = next((own for own in candidates if own.derivation and exact_match(own.answer, gold)), None)
+            if right is None:
+                break
+            past.append(PastTurn(question, right.derivation, right.answer))
+        if past:
+            programs, answers = zip(*((str(turn.derivation), turn.answer) for turn in past), strict=True)
+            inferred.append(replace(one, questions=one.questions[: len(past)], programs=programs, answers=answers))
+    return inferred
+
+
 def split_turns(
     conversations: Sequence[Any], program: Any, *, train: int, val: int, seed: int
 ) -> tuple[list[dspy.Example], list[dspy.Example]]:
@@ -297,6 +319,39 @@ def split_turns(
     learned = [example for name in names for example in turn_examples(groups[name], program)]
     random.Random(seed).shuffle(learned)
     return learned[:train], held_out[:wanted]
+
+
+def file_examples(rows: Sequence[Any], name: str, folder: Path) -> list[dspy.Example]:
+    """Returns examples of questions with files, from rows with ``files``, ``question`` and ``answer``.
+
+    Args:
+        rows: The rows.
+        name: The name of their file in messages.
+        folder: The folder to which names of files are relative.
+
+    Raises:
+        DataError: A row lacks a field.
+    """
+    examples = []
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict) or not {"files", "question", "answer"} <= row.keys():
+            raise DataError("must have files, question and answer", file=name, place=f"row {number}")
+        files = tuple(str(folder / file) for file in row["files"])
+        examples.append(dspy.Example({**row, "files": files}).with_inputs("question", "files"))
+    return examples
+
+
+def split_examples(
+    examples: Sequence[dspy.Example], key: str, *, train_turns: int = 60, val_turns: int = 24, seed: int = 0
+) -> tuple[list[dspy.Example], list[dspy.Example]]:
+    """Returns examples to learn from, and others to choose on, which have other values of a field."""
+    values = sorted({example[key] for example in examples})
+    random.Random(seed).shuffle(values)
+    chosen = set(values[: max(1, len(values) // 3)])
+    sides: tuple[list[dspy.Example], list[dspy.Example]] = ([], [])
+    for example in random.Random(seed).sample(list(examples), len(examples)):
+        sides[example[key] in chosen].append(example)
+    return sides[0][:train_turns], sides[1][:val_turns]
 
 
 def demonstrations(examples: Sequence[dspy.Example], signature: Any, longest: int, seed: int) -> list[dspy.Example]:

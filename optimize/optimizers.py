@@ -459,14 +459,7 @@ def compile_chain(
         ConfigError: A prompt optimizer has no language model or too few reports, or it cannot work on this program.
     """
     lms = lms if lms is not None else {}
-    for step in chain:
-        if isinstance(student, ConversationQA) and (FITS | PROMPT_OPTIMIZERS)[step.name].programs not in (
-            _ANY,
-            student.kind,
-        ):
-            raise ConfigError(
-                f"optimizer {step.name!r} cannot change the {student.kind}; choose one of `finpath optimizers`"
-            )
+    _check_programs(chain, student)
     compiled = ChainResult(student.deepcopy())
     for is_fit, group in groupby(chain, lambda step: step.name in FITS):
         steps = list(group)
@@ -483,6 +476,15 @@ def compile_chain(
     return compiled
 
 
+def _check_programs(steps: Sequence[OptimizerStep], program: Any) -> None:
+    """Raises a :class:`ConfigError` where a step cannot change a program, before any model is asked."""
+    about_reports = not isinstance(program, ConversationQA) or hasattr(program.turn.reader, "ontology")
+    kind = program.kind if about_reports else "program about graphs"
+    for step in steps:
+        if (FITS | PROMPT_OPTIMIZERS)[step.name].programs not in (_ANY, kind):
+            raise ConfigError(f"optimizer {step.name!r} cannot change the {kind}; choose one of `finpath optimizers`")
+
+
 def compile_prompts(
     program: Any,
     steps: Sequence[OptimizerStep],
@@ -495,8 +497,9 @@ def compile_prompts(
     """Returns ``program`` with prompts that optimizers choose on ``val``; the other arguments are those of a chain.
 
     Raises:
-        ConfigError: There is no turn to learn from or to choose on.
+        ConfigError: There is no turn to learn from or to choose on, or an optimizer cannot change the program.
     """
+    _check_programs(steps, program)
     if not train or not val:
         raise ConfigError(
             "prompt optimizers need turns to learn from and turns of other reports to choose on; the conversations "

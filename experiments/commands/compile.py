@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from experiments.compiling import CompileJob
     from experiments.evaluation import Task
     from experiments.tracking import Tracker
-    from optimize.optimizers import Role
+    from optimize.optimizers import OptimizerStep, Role
 
 
 @finpath.command(
@@ -43,17 +44,23 @@ if TYPE_CHECKING:
     finpath compile beam --optimizer none --train sample:train --out uncompiled    # the ontology only
     finpath compile kgqa --graph sample:graph --train sample:train --dev sample:dev --format metaqa --out my-kgqa
     finpath compile kgqa --graph sample:graph --train sample:train --format metaqa --optimizer bootstrap --lm local
+    finpath compile thoughts --train questions.json --optimizer bootstrap --lm local --out my-thoughts
     """,
 )
 @click.argument(
     "program",
     type=FILE,
     metavar="PROGRAM",
-    help="beam, agent or kgqa, with nothing fitted; shipped:beam, to continue from the shipped one; or a saved "
-    "program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
+    help="beam, agent, kgqa or thoughts, with nothing fitted; shipped:beam, to continue from the shipped one; or a "
+    "saved program to continue from: a folder, runs:/ID/program, models:/NAME/1 or the name of a compile run",
 )
 @click.option(
-    "--train", type=FILE, multiple=True, required=True, metavar="SOURCE", help=f"{SOURCE}; for kgqa a file of questions"
+    "--train",
+    type=FILE,
+    multiple=True,
+    required=True,
+    metavar="SOURCE",
+    help=f"{SOURCE}; for kgqa a file of questions; for thoughts rows with files, question and answer",
 )
 @click.option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this, a source as --train's")
 @click.option("--out", type=OUT_PLACE, metavar="FOLDER", help="save the program here, in addition to its run")
@@ -85,16 +92,25 @@ def compile_command(
     Language models are asked through DSPy's cache on disk: the same command continues a compile that was stopped.
     """
     from experiments.compiling import compile_program
+    from optimize.optimizers import parse_optimizers
 
-    is_kgqa = program == "kgqa"
-    if not is_kgqa and (given["graph"] or given["form"]):
-        raise click.UsageError(f"{'--graph' if given['graph'] else '--format'} does not apply to programs for reports")
+    is_kgqa, graph, form = program == "kgqa", given.pop("graph"), given.pop("form")
+    if not is_kgqa and (graph or form):
+        raise click.UsageError(f"{'--graph' if graph else '--format'} does not apply to programs for reports")
     tracker = run.tracker()  # a store that cannot be written is reported before the work
     say("* read the data")
     roles: tuple[Role, ...] = ("teacher", "prompt", "reflection")
     named = {role: given.pop(f"{role}_lm") for role in roles}
     given["other_lms"] = {role: _other_lm(lm, name) for role, name in named.items() if name is not None}
-    job, task = _graph_job(lm, run, **given) if is_kgqa else _report_job(program, lm, run, tracker, **given)
+    if is_kgqa and not (graph and form):
+        raise click.UsageError("questions about a graph need --graph and --format")
+    of_optimizers = [f"{key}={given['settings'].pop(key)}" for key in [*given["settings"]] if "." in key]
+    given["optimizers"] = parse_optimizers(given.pop("optimizer"), of_optimizers)
+    given |= {"lm": lm, "seed": run.seed, "threads": run.threads}
+    if is_kgqa:
+        job, task = _graph_job(graph, form, **given)
+    else:
+        job, task = _thoughts_job(**given) if program == "thoughts" else _report_job(program, tracker, **given)
     config = run.config(lm, traces=not is_kgqa) if task is not None else None
     compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, task=task, config=config)
     if task is not None and (evaluation := compiled.evaluation) is not None:
@@ -128,43 +144,58 @@ def list_optimizers(write_figures: WriteFigures) -> int:
 
 def _report_job(
     program: str,
-    lm: LMConfig | None,
-    run: RunOptions,
     tracker: Tracker | None,
-    *,
     train: tuple[str, ...],
     dev: str | None,
-    optimizer: str,
     settings: dict[str, str],
-    other_lms: dict[Role, LMConfig],
-    train_turns: int,
-    val_turns: int,
-    **_: Any,
+    **given: Any,
 ) -> tuple[CompileJob, Task | None]:
     """The compile of a program for reports, and its evaluation on a dev split, if there is one."""
     from experiments.compiling import report_job
     from experiments.data import join_loaded
     from experiments.evaluation import ReportQuestions
-    from optimize.optimizers import parse_optimizers
 
-    of_optimizers = {key: value for key, value in settings.items() if "." in key}
-    chain = parse_optimizers(optimizer, [f"{key}={value}" for key, value in of_optimizers.items()])
     train_data = join_loaded([load_and_report(source) for source in train])
     task = ReportQuestions(load_and_report(dev)) if dev else None
-    job = report_job(
-        program,
-        train_data,
-        chain,
-        lm=lm,
-        other_lms=other_lms,
-        program_settings={key: value for key, value in settings.items() if key not in of_optimizers},
-        train_turns=train_turns,
-        val_turns=val_turns,
-        seed=run.seed,
-        threads=run.threads,
-        tracker=tracker,
-    )
+    job = report_job(program, train_data, program_settings=settings, tracker=tracker, **given)
     return job, task
+
+
+def _thoughts_job(
+    train: tuple[str, ...], dev: str | None, settings: dict[str, str], **given: Any
+) -> tuple[CompileJob, None]:
+    """The compile of the prompts of thoughts, which validation questions of the train file evaluate."""
+    from experiments.commands.thoughts import thoughts_program
+    from experiments.compiling import thoughts_job
+
+    if dev is not None or len(train) != 1:
+        raise click.UsageError("thoughts are compiled on one --train file, and without --dev")
+    return thoughts_job(thoughts_program(settings), train[0], **given), None
+
+
+def _graph_job(
+    graph: str,
+    form: str,
+    train: tuple[str, ...],
+    dev: str | None,
+    settings: dict[str, str],
+    optimizers: Sequence[OptimizerStep],
+    **given: Any,
+) -> tuple[CompileJob, Task | None]:
+    """The compile of a program for questions about a graph, and its evaluation."""
+    from experiments.data import graph_and_questions
+    from experiments.kgqa import KGQuestions, graph_job
+    from optimize.optimizers import FITS, read_value, with_setting
+    from programs.worlds.graph import GraphConfig
+
+    given["ranked"] = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
+    given["optimizers"] = chain = [step for step in optimizers if step.name not in FITS]
+    config = GraphConfig()
+    for key, value in settings.items():
+        config = with_setting(config, key, value, "a program about graphs")
+    given["lm"] = given["lm"] if chain else None
+    job = graph_job(*graph_and_questions(graph, train, form), config, **given)
+    return job, KGQuestions(*graph_and_questions(graph, (dev,), form)) if dev is not None else None
 
 
 def _other_lm(lm: LMConfig | None, name: str) -> LMConfig:
@@ -173,48 +204,3 @@ def _other_lm(lm: LMConfig | None, name: str) -> LMConfig:
         raise ConfigError(f"{name} helps the program's own language model: name one with --lm, got none")
     model, _, base = name.partition("@")
     return replace(lm, name=model, api_base=base or None, budget=None)
-
-
-def _graph_job(
-    lm: LMConfig | None,
-    run: RunOptions,
-    *,
-    train: tuple[str, ...],
-    dev: str | None,
-    graph: str | None,
-    form: str | None,
-    settings: dict[str, str],
-    optimizer: str,
-    other_lms: dict[Role, LMConfig],
-    train_turns: int,
-    val_turns: int,
-    **_: Any,
-) -> tuple[CompileJob, Task | None]:
-    """The compile of a program for questions about a graph, and its evaluation."""
-    from experiments.data import graph_and_questions
-    from experiments.kgqa import KGQuestions, graph_job
-    from optimize.optimizers import FITS, parse_optimizers, read_value, with_setting
-    from programs.worlds.graph import GraphConfig
-
-    if graph is None or form is None:
-        raise click.UsageError("questions about a graph need --graph and --format")
-    ranked = read_value(bool, settings.pop("rank_paths", "false"), "rank_paths")
-    of_optimizers = [f"{key}={settings.pop(key)}" for key in [*settings] if "." in key]
-    chain = [step for step in parse_optimizers(optimizer, of_optimizers) if step.name not in FITS]
-    config = GraphConfig()
-    for key, value in settings.items():
-        config = with_setting(config, key, value, "a program about graphs")
-    loaded = graph_and_questions(graph, train, form)
-    job = graph_job(
-        *loaded,
-        config,
-        ranked=ranked,
-        optimizers=chain,
-        lm=lm if chain else None,
-        other_lms=other_lms,
-        train_turns=train_turns,
-        val_turns=val_turns,
-        seed=run.seed,
-        threads=run.threads,
-    )
-    return job, KGQuestions(*graph_and_questions(graph, (dev,), form)) if dev is not None else None

@@ -45,6 +45,7 @@ def thoughts_program(
     Raises:
         ConfigError: There is no such setting, or its value is wrong.
     """
+    from experiments.data import read_types
     from experiments.saved import question_reader, shipped_meaning
     from optimize.optimizers import with_setting
     from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
@@ -60,6 +61,7 @@ def thoughts_program(
     names = tuple(filter(None, settings.get("tools", "").split(",")))
     manager = load_tools(names or (() if folder is None else FILE_TOOLS), tools)
     about: dict[str, Any] = {"folder": folder, "reader_of": question_reader, "report": report}
+    about["types"] = read_types(settings.get("schema", "open"))
     return KnowledgeGraphOfThoughts(manager, config, meaning=shipped_meaning(), **about)
 
 
@@ -121,6 +123,7 @@ def thoughts_figures(question: str, thoughts: Thoughts) -> dict[str, Any]:
 @click.option("--documents", multiple=True, type=FILE, metavar="FILE", help="a file or folder that tools may read")
 @click.option("--graph", type=FILE, metavar="FOLDER", help="a growing graph to begin with; by default an empty one")
 @click.option("--keep", is_flag=True, help="write the facts of the answer into --graph; else they are forgotten")
+@click.option("--program", type=FILE, metavar="PROGRAM", help="the prompts of a program of finpath compile thoughts")
 @set_option(_SETTINGS)
 @lm_options
 @track_option
@@ -130,6 +133,7 @@ def ask_thoughts(
     documents: tuple[str, ...],
     graph: str | None,
     keep: bool,
+    program: str | None,
     settings: dict[str, str],
     lm: LMConfig | None,
     tracker: Tracker | None,
@@ -142,8 +146,7 @@ def ask_thoughts(
     import dspy
 
     from experiments.asking import asked
-    from experiments.data import read_types
-    from experiments.facade import open_graph
+    from experiments.facade import open_graph, saved_program
     from kg.growing import GrowingGraph
 
     if not question.strip():
@@ -155,21 +158,23 @@ def ask_thoughts(
     started = time.monotonic()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="finpath-documents-")))
-        program = thoughts_program(
+        loop = thoughts_program(
             settings,
             copy_documents(documents, folder),
             lambda step: say(f"* {time.monotonic() - started:4.0f} s  {step}"),
         )
+        if program is not None:
+            loop.load_state(saved_program(program).dump_state())
         if graph is None or keep:
-            working = stack.enter_context(GrowingGraph(graph, read_types(settings.get("schema", "open"))))
+            working = stack.enter_context(GrowingGraph(graph, loop.types))
         else:
             working = stack.enter_context(open_graph(graph, copied=True))
-        if not (program.tools.names or working.facts()):
+        if not (loop.tools.names or working.facts()):
             raise ConfigError("there is nothing to answer from: give --documents, --set tools= or a --graph with facts")
         stack.enter_context(dspy.context(**reach_lm(lm)))
         log = stack.enter_context(asked(tracker, "thoughts", graph or "documents", {**settings, **lm.params()}))
         with log.turn(question) as turn:
-            thoughts = program(question=question, graph=working).thoughts
+            thoughts = loop(question=question, graph=working).thoughts
             figures = thoughts_figures(question, thoughts)
             turn.outputs, turn.failure = figures, figures["why"] or None
         _show(thoughts)

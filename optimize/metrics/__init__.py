@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         risk_coverage,
     )
     from optimize.metrics.comparison import ChangedTurn, Comparison, RunDifference, corrected, difference_of
-    from optimize.metrics.feedback import metric
+    from optimize.metrics.feedback import is_same_answer, metric
     from optimize.metrics.graphs import KGQAScore, score_question, summarise_kgqa
     from optimize.metrics.turns import (
         ScoredTurn,

@@ -11,7 +11,9 @@ search may find a right answer despite a wrong understanding, but it would be a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import dspy
@@ -25,6 +27,7 @@ from programs.turns import Turn
 from signatures.understand import Understanding
 
 _WRONG_SHOWN = 3
+_ARTICLES, _NO_WORD, _UNIT = map(re.compile, (r"\b(?:a|an|the)\b", r"[^\w\s.%-]", r"(?<=\d) [^\W\d]+$"))
 _UNREADABLE = "Wrong. The program did not answer: its reply could not be read."
 _IN_WORDS: dict[Difference, str] = {
     "sign": "The figures are right, and so is the result but for its sign: the operands are the wrong way round.",
@@ -44,7 +47,8 @@ def metric(
 
     Args:
         gold: A turn example of :mod:`optimize.examples`, a conversation example of :mod:`experiments.data`, a question
-            about a graph with ``id``, ``topics`` and ``answers``, or an example with an ``answer`` alone.
+            about a graph with ``id``, ``topics`` and ``answers``, a question with ``files`` and an ``answer``, or an
+            example with an ``answer`` alone.
         pred: The program's prediction, with its ``turn`` or ``turns``; one without is a failed turn. Against an answer
             alone also another program's ``answer``, or the answer itself: a text, a number, names or ``None``.
         trace: The calls of the predictors; DSPy passes it where it selects demonstrations.
@@ -70,6 +74,12 @@ def _score(gold: Any, pred: Any) -> dspy.Prediction:
         own = score_question(gold, turn)
         answered = f"Answered {own.answer}, gold {own.gold}." if own.answer is not None else own.message
         return dspy.Prediction(score=float(own.rank == 1), feedback=f"Question: {gold.question}. {answered}")
+    if "files" in gold:
+        answer = getattr(pred, "answer", None)
+        right = is_same_answer(str(answer), str(gold.answer))  # None is the answer where the files do not say
+        why = "; ".join(getattr(getattr(pred, "thoughts", None), "refused", ()))
+        feedback = f"Question: {gold.question} Answered {answer}, gold {gold.answer}. {why}"
+        return dspy.Prediction(score=float(right), feedback=feedback)
     if "program" not in gold:
         return _score_answer(gold.answer, turn.answer if turn is not None else getattr(pred, "answer", pred))
     if turn is None:
@@ -86,6 +96,30 @@ def _score_answer(gold: Any, answer: Any) -> dspy.Prediction:
     except DataError as error:
         return dspy.Prediction(score=0.0, feedback=f"Wrong. {error}")
     return dspy.Prediction(score=float(right), feedback="Right." if right else f"Wrong. Answered {answer}, not {gold}.")
+
+
+def is_same_answer(answer: str, right: str) -> bool:
+    """Returns whether two answers are the same: without case, articles, commas of numbers and the order of a list."""
+    number = _number(right)
+    if number is not None:
+        return _number(answer) == number
+    flat = (re.sub(r",(?=\d{3}\b)", "", text) for text in (answer, right))
+    given, wanted = (sorted(map(_normal, re.split(r"[;,\n]| and ", text))) for text in flat)
+    return [part for part in given if part] == [part for part in wanted if part]
+
+
+def _normal(text: str) -> str:
+    flat = " ".join(_NO_WORD.sub(" ", _ARTICLES.sub(" ", text.casefold())).split()).strip(" .")
+    number = _number(flat)
+    return f"{number.normalize():f}" if number is not None else flat
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(_UNIT.sub("", text.strip()).rstrip(".%").lstrip("$€£").replace(",", "").strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def _score_conversation(gold: Any, pred: Any) -> dspy.Prediction:

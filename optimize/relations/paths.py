@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from kg.errors import DataError
 from kg.graphs import GraphIndex, Ids
-from kg.paths import EntitySpace, LearnedRelationScorer, PathConfig, without
+from kg.paths import SEPARATOR, EntitySpace, LearnedRelationScorer, PathConfig, QuestionGraph, without
 from kg.search import beam_search
 
 LEAST_LIKE = 0.1
@@ -181,3 +182,20 @@ def likeness_of(found: Ids, answers: Ids) -> float:
     """The harmonic mean of precision and recall."""
     shared = len(np.intersect1d(found, answers, assume_unique=True))
     return 2 * shared / (len(found) + len(answers)) if len(found) + len(answers) else 0.0
+
+
+def relation_examples(graph: QuestionGraph, questions: Sequence[Any]) -> list[RelationExample]:
+    """Returns questions as examples to learn from, each with its gold path if the graph has its relations.
+
+    Args:
+        graph: The graph.
+        questions: Objects with ``question``, ``topics``, ``answers`` and ``gold_paths``.
+    """
+    examples, relations = [], set(graph.index.relations)
+    for question in questions:
+        topics = graph.topics(question.question, question.topics).entities
+        parts = question.gold_paths[0].split(SEPARATOR) if question.gold_paths else []
+        known = len(parts) > 1 and topics[:1] == (parts[0],) and set(parts[1::2]) <= relations
+        path = tuple(parts[1::2]) if known else None
+        examples.append(RelationExample(question.question, topics, question.answers, path))
+    return examples

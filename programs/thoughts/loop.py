@@ -12,13 +12,16 @@ graph. After Besta et al. 2025, arXiv:2504.02670; no code that a model writes is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
+from copy import copy
 from datetime import UTC, date, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import dspy
 
-from kg.growing import GrowingGraph, TypeMeaning, TypeProposals
+from kg.growing import GrowingGraph, Schema, TypeMeaning, TypeProposals
 from programs.thoughts.insert import Insert
 from programs.thoughts.retrieve import ReaderOf, Retrieve
 from programs.thoughts.sources import Sources
@@ -36,9 +39,10 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         folder: Files that are read before anything is asked.
         reader_of: Makes the reader of questions about the graph; without it sentences alone are asked.
         report: Takes each step as it begins, in words.
+        types: The types of an empty graph, for questions with files of their own.
     """
 
-    needs_lm = True
+    needs_lm, kind = True, "thoughts"
 
     def __init__(
         self,
@@ -49,20 +53,28 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         folder: Path | None = None,
         reader_of: ReaderOf | None = None,
         report: Callable[[str], object] = str,
+        types: Schema | None = None,
     ) -> None:
         super().__init__()
-        self.tools, self.meaning, self.folder, self.report = tools, meaning, folder, report
+        self.tools, self.meaning, self.folder, self.report, self.types = tools, meaning, folder, report, types
         self.config = config if config is not None else ThoughtsConfig()
         self.retrieve = Retrieve(reader_of)
         self.insert = Insert()
 
-    def forward(self, question: str, graph: GrowingGraph, today: date | None = None) -> dspy.Prediction:
+    def forward(
+        self,
+        question: str,
+        graph: GrowingGraph | None = None,
+        today: date | None = None,
+        files: Sequence[str] = (),
+    ) -> dspy.Prediction:
         """Answers a question.
 
         Args:
             question: The question.
-            graph: The graph, which grows; pass a copy of one that is to stay as it is.
+            graph: The graph, which grows; pass a copy of one that is to stay as it is. By default it is an empty one.
             today: The date by which freshness is judged; by default the day it is.
+            files: The question's own files, in place of the folder.
 
         Returns:
             A prediction with ``thoughts`` (a :class:`Thoughts`) and ``answer``.
@@ -70,6 +82,16 @@ class KnowledgeGraphOfThoughts(dspy.Module):
         Raises:
             FinpathError: The language model failed.
         """
+        if graph is None:
+            with TemporaryDirectory() as temporary, GrowingGraph(None, self.types) as graph:
+                own = copy(self)  # with the same prompts
+                if files:
+                    own.folder = Path(temporary)
+                    own.tools = load_tools(FILE_TOOLS, ToolSettings(folder=own.folder))
+                for file in files:
+                    shutil.copy(file, temporary)
+                answered: dspy.Prediction = own(question=question, graph=graph, today=today)
+                return answered
         day = today if today is not None else datetime.now(UTC).date()
         work = Work(question, graph, day, self.config, self.report)
         work.step("read the files" if self.folder is not None else "read the graph")

@@ -110,8 +110,13 @@ def test_prompts_about_a_graph_are_compiled(any_lm: GuardedLM) -> None:
     loaded, questions = graph_and_questions("sample:graph", ["sample:train"], "metaqa")
     job = graph_job(loaded, questions, GraphConfig(), optimizers=parse_optimizers("bootstrap"), lm=LMConfig("local"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("experiments.kgqa.language_models", lambda *_: {"task": any_lm})
+        patch.setattr("experiments.compiling.language_models", lambda *_: {"task": any_lm})
         fit = job.fit(print)
+        job = graph_job(
+            loaded, questions, GraphConfig(), optimizers=parse_optimizers("labeled-few-shot"), lm=LMConfig("local")
+        )
+        with pytest.raises(ConfigError, match="'labeled-few-shot' cannot change the program about graphs"):
+            job.fit(print)
     assert {"val_score_0_start", "val_score_1_bootstrap"} <= set(fit.figures)
     assert any("member_of" in prompt for prompt in any_lm.engine.prompts)
 
