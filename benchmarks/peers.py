@@ -1,10 +1,10 @@
 """finpath and three programs that a DSPy user would write: one model, the same turns, each after its own answers.
 
-    FINPATH_LM=local python benchmarks/peers.py convfinqa/dev.json --turns 25 --rows rows.jsonl
+    FINPATH_LM=local python benchmarks/peers.py convfinqa/dev.json --turns 25 --rows rows.jsonl --program my-beam
 
 Whole conversations are drawn by a hash until there are so many turns. Right is within 0.6% of gold, 12% also as 12;
 exact is the official score; sourced has figures with a place. Brackets are 95% intervals over conversations. A stopped
-run continues from its rows. ProgramOfThought runs the model's code in DSPy's interpreter, which needs Deno.
+run continues from its rows. ProgramOfThought runs the model's code in DSPy's interpreter, and is left out without Deno.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import dspy
@@ -71,9 +72,12 @@ def main() -> None:
     parser.add_argument("data")
     parser.add_argument("--turns", type=int, default=25)
     parser.add_argument("--rows", type=Path, required=True, help="a line for each turn and system")
+    parser.add_argument("--program", default="beam", help="finpath's program")
+    parser.add_argument("--systems", nargs="*", help="some systems by name; by default all")
     given, lm = parser.parse_args(), LMConfig.parse()
-    written = (dspy.ChainOfThought(TASK), dspy.ReAct(TASK, [calculate], max_iters=4), dspy.ProgramOfThought(TASK))
-    peers = {"finpath": find_program("beam").program, **{type(one).__name__: one for one in written}}
+    written = [dspy.ChainOfThought(TASK), dspy.ReAct(TASK, [calculate], max_iters=4)]
+    written += [dspy.ProgramOfThought(TASK)] if which("deno") else []
+    peers = {given.program: find_program(given.program).program, **{type(one).__name__: one for one in written}}
     talks = sorted(
         load_conversations(given.data).conversations, key=lambda one: hashlib.sha256(one.id.encode()).hexdigest()
     )
@@ -82,10 +86,10 @@ def main() -> None:
         for place, talk in enumerate(talks):
             if sum(len(one.questions) for one in talks[:place]) >= given.turns:
                 break
-            for name, peer in peers.items() if lm is not None else [("finpath", peers["finpath"])]:
+            for name in given.systems or (list(peers) if lm is not None else [given.program]):
                 if [name, talk.id] in [row[:2] for row in rows]:
                     continue
-                for (answer, sourced, used), gold in zip(answered(peer, talk), talk.answers or (), strict=True):
+                for (answer, sourced, used), gold in zip(answered(peers[name], talk), talk.answers or (), strict=True):
                     marks = map(float, (is_near(answer, gold), exact_match(answer, gold), sourced))
                     rows.append([name, talk.id, *marks, used.lm_calls, used.prompt_tokens, used.seconds])
                     file.write(json.dumps(rows[-1]) + "\n")

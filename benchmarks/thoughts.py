@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -20,17 +19,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import dspy
+from question_sets import unpacked
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.question_sets import unpacked  # noqa: E402
-from experiments.commands.main import read_lm  # noqa: E402
-from experiments.commands.thoughts import copy_documents, thoughts_figures, thoughts_program  # noqa: E402
-from experiments.data import read_types  # noqa: E402
-from experiments.lms import reach_lm  # noqa: E402
-from kg.growing import GrowingGraph  # noqa: E402
-from optimize.metrics import is_same_answer  # noqa: E402
+from experiments.commands.main import read_lm
+from experiments.commands.thoughts import copy_documents, thoughts_figures, thoughts_program
+from experiments.data import read_types
+from experiments.lms import reach_lm
+from kg.growing import GrowingGraph
+from optimize.metrics import is_same_answer
 
 
 def read_tasks() -> list[dict[str, Any]]:

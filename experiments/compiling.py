@@ -53,11 +53,12 @@ from programs.lm import GuardedLM
 
 @dataclass(frozen=True)
 class Fit:
-    """The result of a fit: a program, figures by name, and the error of a language model that ended it early."""
+    """The result of a fit: a program, figures by name, the error that ended it early, and the diff of the prompts."""
 
     program: Any
     figures: Mapping[str, Any] = field(default_factory=dict)
     failure: str | None = None
+    changes: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ def compile_program(
         saved = load_program(save_program(fit.program, out if out is not None else here / "program", origin), name)
         run.log_metrics(figures)
         run.log_text(printed.name, printed.read_text(encoding="utf-8", errors="replace"))
+        run.log_text("prompts.diff", fit.changes)
         run.log_folder(saved.folder, "program")
         if tracker is not None:
             say("* log the program as a model")
@@ -292,16 +294,16 @@ def prompts_fit(
     """
     if lm is None:
         raise ConfigError(f"optimizer {optimizers[0].name!r} asks a language model; name one with lm, got none")
-    seed, lms = given.get("seed", 0), language_models(lm, other_lms or {})
-    sides = split_examples(examples, key, **given)
-    return _fit_of(compile_prompts(program, optimizers, *sides, lms, seed, threads or lm.default_threads), lms)
+    sides, lms = split_examples(examples, key, **given), language_models(lm, other_lms or {})
+    seed, threads = given.get("seed", 0), threads or lm.default_threads
+    return _fit_of(compile_prompts(program, optimizers, *sides, lms, seed, threads), lms)
 
 
 def _fit_of(compiled: ChainResult, lms: Mapping[Role, Any]) -> Fit:
     spent = getattr(lms.get("task"), "spent", None)
     figures = {f"compile_{name}": value for name, value in spent.figures().items()} if spent is not None else {}
     figures |= {f"val_score_{place}_{name}": score for place, (name, score) in enumerate(compiled.scores)}
-    return Fit(compiled.program, figures, compiled.failure)
+    return Fit(compiled.program, figures, compiled.failure, compiled.changes)
 
 
 def _plain(value: Any) -> Any:

@@ -129,9 +129,8 @@ def check_replaceable(folder: Path) -> None:
 def _write(program: Any, folder: Path, origin: Mapping[str, Any]) -> None:
     from experiments.tracking import describe_environment
 
-    if getattr(program, "kind", None) == _THOUGHTS:
-        own: dict[str, Any] = {"kind": _THOUGHTS, "settings": {}, "scorer_sha256": None}
-    else:
+    own: dict[str, Any] = {"kind": _THOUGHTS, "settings": {}, "scorer_sha256": None}
+    if getattr(program, "kind", None) != _THOUGHTS:
         own = (_write_graph_program if _is_about_graphs(program) else _write_report_program)(program, folder)
     if any(predictor.demos for predictor in program.predictors()):
         from optimize.examples import tidy_demonstrations

@@ -17,6 +17,7 @@ import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from kg.reports import Report
 from kg.search import Constant, Derivation, Number, Operand, PastTurn, Reference, collapse, merge_key
 from kg.text import content_tokens
 from optimize.metrics import exact_match
+from programs.turns import plain
 from programs.worlds.page import (
     LinePrompt,
     PageFigures,
@@ -392,6 +394,17 @@ def tidy_demonstrations(program: dspy.Module) -> None:
             for demo in predictor.demos
             if all(name in demo for name in outputs)
         ]
+
+
+def prompt_changes(before: dspy.Module, after: dspy.Module) -> str:
+    """Returns the difference of two programs' instructions and demonstrations, a line each, as a unified diff."""
+
+    def lines(program: dspy.Module) -> Iterator[str]:
+        for name, predict in program.named_predictors():
+            yield from (f"{name}: {line}" for line in predict.signature.instructions.splitlines())
+            yield from (f"{name}: {plain(dict(demo))}" for demo in predict.demos)
+
+    return "\n".join(unified_diff([*lines(before)], [*lines(after)], "before", "after", lineterm="", n=0))
 
 
 def _own_fields(example: Any, names: Collection[str]) -> dict[str, Any]:

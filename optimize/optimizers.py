@@ -32,7 +32,7 @@ from dspy.teleprompt import Teleprompter
 from pydantic import TypeAdapter, ValidationError
 
 from kg.errors import ConfigError, LMError
-from optimize.examples import demonstrations, split_turns, tidy_demonstrations, with_lines
+from optimize.examples import demonstrations, prompt_changes, split_turns, tidy_demonstrations, with_lines
 from optimize.metrics import metric
 from programs.aggregate import MODEL_DECIDES, name_of
 from programs.beam import BeamQA
@@ -423,11 +423,13 @@ class ChainResult:
         program: The compiled program.
         scores: The scores in [0, 1] on validation turns at the start and after each prompt optimizer, by name.
         failure: The last error of a language model, in words; candidates after it were not scored fairly.
+        changes: The difference of the prompts, as :func:`optimize.examples.prompt_changes` writes it.
     """
 
     program: Any
     scores: tuple[tuple[str, float], ...] = ()
     failure: str | None = None
+    changes: str = ""
 
 
 def compile_chain(
@@ -544,4 +546,4 @@ def compile_prompts(
     tidy_demonstrations(best)
     in_order = sorted(best.candidate_programs, key=lambda candidate: len(candidate["strategy"]))
     scores = [(one["strategy"].rpartition(Chain.STRAT_SEP)[2] or "start", one["score"] / 100) for one in in_order]
-    return ChainResult(best, tuple(scores), failures[-1] if failures else None)
+    return ChainResult(best, tuple(scores), failures[-1] if failures else None, prompt_changes(program, best))

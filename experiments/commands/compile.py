@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -107,10 +108,8 @@ def compile_command(
     of_optimizers = [f"{key}={given['settings'].pop(key)}" for key in [*given["settings"]] if "." in key]
     given["optimizers"] = parse_optimizers(given.pop("optimizer"), of_optimizers)
     given |= {"lm": lm, "seed": run.seed, "threads": run.threads}
-    if is_kgqa:
-        job, task = _graph_job(graph, form, **given)
-    else:
-        job, task = _thoughts_job(**given) if program == "thoughts" else _report_job(program, tracker, **given)
+    jobs: dict[str, Any] = {"kgqa": partial(_graph_job, graph, form), "thoughts": _thoughts_job}
+    job, task = jobs.get(program, partial(_report_job, program, tracker))(**given)
     config = run.config(lm, traces=not is_kgqa) if task is not None else None
     compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, task=task, config=config)
     if task is not None and (evaluation := compiled.evaluation) is not None:

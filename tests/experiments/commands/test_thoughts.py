@@ -100,7 +100,7 @@ def test_settings_are_of_the_loop_and_of_the_tools() -> None:
 
 
 def test_the_prompts_are_compiled_on_questions_with_files_and_saved(
-    ask: Ask, ports: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ask: Ask, ports: str, tmp_path: Path, tracking_uri: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, data, rows = str(tmp_path / "program"), tmp_path / "rows.json", []
     for name in ("Varna", "Burgas", "Izmir"):
@@ -109,7 +109,7 @@ def test_the_prompts_are_compiled_on_questions_with_files_and_saved(
     data.write_text(json.dumps(rows), encoding="utf-8")
     nothing = (SCRIPT[0], {**SCRIPT[1], "answers": "[]"})
     with ScriptedServer(nothing + SCRIPT * 8) as server:
-        words = f"compile thoughts --train {data} --out {out} --no-track --threads 1 --lm openai/m --lm-set retries=0"
+        words = f"compile thoughts --train {data} --out {out} --threads 1 --lm openai/m --lm-set retries=0"
         compiling = [*words.split(), "--lm-set", f"api_base={server.url}", "--optimizer"]
         assert cli.main([*compiling, "labeled-few-shot"]) == 1
         assert "'labeled-few-shot' cannot change the thoughts" in capsys.readouterr().err
@@ -118,6 +118,8 @@ def test_the_prompts_are_compiled_on_questions_with_files_and_saved(
     shown = capsys.readouterr().out
     assert "val_score_0_start: 0.000" in shown
     assert "val_score_1_bootstrap: 1.000" in shown
+    [changes] = tmp_path.rglob("prompts.diff")
+    assert "insures the port of" in changes.read_text("utf-8")
     code, found, server = ask("--documents", ports, "--program", out)
     assert (code, found["answer"]) == (0, "Meridian Re")
     assert any("insures the port of" in message["content"] for message in server.heard[1][:-1])
