@@ -25,7 +25,7 @@ import numpy as np
 
 from kg.errors import DataError
 from kg.readers.content import MOST_CELLS, RawCell
-from kg.text import YEAR
+from kg.reports import YEARS_OR_UNIT
 
 _PREFIX = re.compile(r"(?:(?:us|c|ca|a|au|hk|nz|s|r)?\s?[$€£¥]|usd|eur|gbp|chf)?\s*\(?\s*", re.IGNORECASE)
 _SUFFIX = re.compile(r"\)?\s*(?:%|pts|bps)?\s*\)?", re.IGNORECASE)
@@ -34,7 +34,6 @@ _FIGURE = re.compile(
     r"[\s$€£¥(\[\-\u2010-\u2015\u2212+]*(?:[.\d][\d.,'’]*(?:[\s\u00a0]\d{3}(?!\d))*(?:[.,]\d+)?|[-\u2010-\u2015\u2212])"
     r"[\s%)\]x]*"
 )
-_YEAR = re.compile(rf"\s*{YEAR}\s*")
 _COVERED = 0.5
 _MOST_STEPS = 20_000_000
 
@@ -62,8 +61,8 @@ class _ColumnExtents(NamedTuple):
 
 
 def is_figure(text: str) -> bool:
-    """Whether a cell holds a figure or a dash, and not a year alone."""
-    return bool(_FIGURE.fullmatch(text)) and not _YEAR.fullmatch(text)
+    """Whether a cell holds a figure or a dash, and not years or a unit alone."""
+    return bool(_FIGURE.fullmatch(text)) and not YEARS_OR_UNIT.fullmatch(text)
 
 
 def arrange(rows: Sequence[Sequence[Extent]]) -> list[list[RawCell]]:

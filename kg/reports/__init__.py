@@ -7,7 +7,7 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.reports.excerpts import ReportWords, is_large, lines_of
     from kg.reports.graph import ReportGraph, build_report_graph
-    from kg.reports.headers import base_label
+    from kg.reports.headers import YEARS_OR_UNIT, base_label
     from kg.reports.labels import GENERAL, figure_kinds, kind_detector, line_item_key
     from kg.reports.layout import TableLayout, analyse_table
     from kg.reports.learning import TableReading, build_ontology, line_items

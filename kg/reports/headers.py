@@ -16,16 +16,21 @@ from kg.text import YEAR, Date, find_dates
 
 Table = Sequence[Sequence[str]]
 
-_YEARS = re.compile(rf"(?:(?:\d{{1,2}}\.\d{{1,2}}\.)?{YEAR}(?:\s?\(\s?\d\s?\))?[\s,-]*)+")
+_UNIT = r"(?:[$€£¥]\s?['’]?000['’]?s?|[$€£¥%])"
+YEARS_OR_UNIT = re.compile(
+    rf"\s*(?:{_UNIT}|(?:(?:\d{{1,2}}\.\d{{1,2}}\.)?{YEAR}(?:\s?\(\s?\d\s?\))?(?:\s?{_UNIT})?[\s,-]*)+)\s*"
+)
+"""A cell of a header that holds only years, a unit ("£000"), or years with a unit ("2025 £000")."""
 ZERO = re.compile(r"\s*[$€£¥]?\s*[\u2010-\u2015\u2212-]\s*%?\s*")
 """A cell that is a dash, which statements write for zero."""
 NO_AMOUNT = re.compile(r"\s*[$€£¥]\s*[\u2010-\u2014-]+\s*")
 DATA = re.compile(rf"(?=\D*\d)[\s$€£¥().,'’%\d\u2212\u2010-\u2013-]+p?|{NO_AMOUNT.pattern}")
-_TRAILING = re.compile(
+TRAILING = re.compile(
     rf"(?<=[a-z)] )(?<!level )(?<!tier )(?<!s&p )(?<!no \. )(?:[$€£] ?)?(?!{YEAR}$)"
     r"(?:(?<=[$€£] )|(?<=\) ))?-?(?:\d{3,}|[\d,]*\.\d+|\d+(?= ?%)|(?<=[$)] )\d+)(?: ?%(?: \([\d. ]*% \))?)?$",
     re.IGNORECASE,
 )
+"""The final figure of a merged header."""
 _FILLER = re.compile(
     r"\b(?:years?|fiscal|ended|ending|as|of|at|the|and|or|in|for|to|through|beyond|after|thereafter|calendar|quarters?"
     r"|months?|twelve|first|second|third|fourth|period|december)\b|[^a-z0-9]+",
@@ -45,8 +50,8 @@ def base_label(label: str) -> str:
 
 
 def is_data(cell: str) -> bool:
-    """Whether a cell holds only figures, and not only years."""
-    return bool(DATA.fullmatch(cell)) and not _YEARS.fullmatch(cell.strip())
+    """Whether a cell holds only figures, and not only years, units or both."""
+    return bool(DATA.fullmatch(cell)) and not YEARS_OR_UNIT.fullmatch(cell)
 
 
 def is_section(row: Sequence[str]) -> bool:
@@ -119,17 +124,12 @@ def is_merged_header(table: Table) -> bool:
 
 def _ends_in_figure(header: str) -> bool:
     dated = any(date.end == len(header) and date.year is not None for date in find_dates(header))
-    return not dated and _TRAILING.search(header) is not None
+    return not dated and TRAILING.search(header) is not None
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
     filled = [cell for cell in cells if cell.strip()]
     return bool(filled) and 2 * sum(map(is_data, filled)) > len(filled)
-
-
-def without_figure(label: str) -> str:
-    """A merged header without its final figure."""
-    return _TRAILING.sub("", label).strip()
 
 
 def column_periods(labels: Sequence[str], start: int) -> list[str | None]:

@@ -30,6 +30,7 @@ from kg.reports.headers import (
     DATA,
     NO_AMOUNT,
     SCALE,
+    TRAILING,
     ZERO,
     Table,
     column_periods,
@@ -44,7 +45,6 @@ from kg.reports.headers import (
     period_of,
     roll_forward,
     section_headings,
-    without_figure,
 )
 from kg.text import SCALES, YEAR, Date, Quantity, Unit, english_table, find_dates, find_quantities
 
@@ -245,7 +245,7 @@ def analyse_table(table: Table, context: Sequence[str] = ()) -> TableLayout:
     labels = [header_label(table[:header_rows], column) for column in range(len(table[0]))]
     merged = header_rows == 1 and is_merged_header(table)
     if merged:
-        labels = [labels[0], *map(without_figure, labels[1:])]
+        labels = [labels[0], *(TRAILING.sub("", label).strip() for label in labels[1:])]
     labelled = is_labelled(table, header_rows, labels[0])
     periods = column_periods(labels, 1 if labelled else 0)
     row_dates = [find_dates(row[0]) for row in table]

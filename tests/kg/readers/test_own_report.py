@@ -91,12 +91,6 @@ def test_a_csv_file_with_title_and_note(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("mark", [";", "\t", "|"])
-def test_other_separators(tmp_path: Path, mark: str) -> None:
-    text = "\n".join(mark.join(row) for row in (["", "2020", "2019"], ["net, of tax", "1,5", "2,5"]))
-    assert read_files([_file(tmp_path, "a.csv", text)]).report.table[1] == ("net, of tax", "1,5", "2,5")
-
-
 def test_a_workbook_s_cells_as_they_are_shown(tmp_path: Path) -> None:
     own = read_files([_workbook(tmp_path)])
     assert own.report.table[1] == ("Cash", "$ 118251.00", "104222")
@@ -136,11 +130,8 @@ def test_html_with_spans_and_a_table_for_layout(tmp_path: Path) -> None:
 
 def test_a_table_of_spaces_in_a_plain_text(tmp_path: Path) -> None:
     table = "Income (US$ million)\n\n              2020     2021\nCopper       612.4    874.1\n"
-    path = _file(
-        tmp_path,
-        "a.txt",
-        table + "             -----    -----\nTax          (4.1)        -\n\nWe mined  12 ores\nin 2020.\n",
-    )
+    rest = "             -----    -----\nTax          (4.1)        -\n\nWe mined  12 ores\nin 2020.\n"
+    path = _file(tmp_path, "a.txt", table + rest)
     own = read_files([path])
     assert own.report.table == (("", "2020", "2021"), ("Copper", "612.4", "874.1"), ("Tax", "(4.1)", "-"))
     assert own.report.sentences == ("Income (US$ million)", "We mined 12 ores in 2020.")
@@ -171,6 +162,14 @@ def test_several_tables_are_one_report_and_keep_their_own_headers(tmp_path: Path
     assert len({one.id for one in graph.observations}) == len(graph.observations)
     sources = {own.describe(one.source).partition(",")[0] for one in graph.observations}
     assert sources == {"income.csv", "balance.csv", "more.txt"}
+
+
+@pytest.mark.parametrize("head", [";2025 £000;2024 £000", "|2025 £000|2024 £000", "\t2025\t2024\n\t£000\t£000"])
+def test_separators_and_a_unit_with_the_years_or_below_them(tmp_path: Path, head: str) -> None:
+    own = read_files([_file(tmp_path, "a.csv", head + head[0].join(["\nnet, of tax", "1,5", "2,5\n"]))])
+    figures = build_report_graph(own.report, build_ontology([own.report])).observations
+    found = [(one.period, one.quantity.text, one.quantity.scale) for one in figures if one.label == "net, of tax"]
+    assert found == [("2025", "1.5", 1000), ("2024", "2.5", 1000)]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
