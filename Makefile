@@ -1,11 +1,12 @@
 # Each target sets up what it needs in .venv on a machine that has Python and make; the second time that is instant.
 #   make demo    compile on the sample's train split, evaluate on its dev split, show the comparison
 #   make test    the tests
+#   make fuzz    5,000 malformed inputs of each format, drawn by FUZZ_SEED (0)
 #   make lint    ruff, mypy, the order of packages, the size of rooms, the English, the pages' links
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint format lock base dev clean help
+.PHONY: demo test test-slow fuzz lint format lock base dev clean help
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -24,6 +25,9 @@ test: dev
 
 test-slow: dev
 	$(BIN)/python -m pytest -m slow
+
+fuzz: dev
+	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -n auto tests/attacks
 
 lint: dev
 	$(BIN)/ruff format --check .
