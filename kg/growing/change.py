@@ -103,7 +103,6 @@ class Change:
 
     def __init__(self, store: GraphDatabase, schema: Schema, origin: Origin) -> None:
         self._store, self._schema, self._origin = store, schema, origin
-        self._now = datetime.now(UTC)
         self._source = terms.source_term(" ".join(part for part in (origin.document, origin.place) if part))
         self._pending: dict[NamedNode, Node] = {}
         self._edges: set[NamedNode] = set()
@@ -130,12 +129,12 @@ class Change:
 
     def entry(self, number: int, spans: Sequence[str]) -> HistoryEntry:
         """Returns the entry of the history, with the passages of the source that state the updates."""
-        stated = [quad for quad in dict.fromkeys(self.added) if quad.predicate not in terms.NOTES]
+        stated = list(dict.fromkeys(self.added))
         return HistoryEntry(
             number,
             self._origin.document,
             self._origin.place,
-            self._now.isoformat(timespec="seconds"),
+            datetime.now(UTC).isoformat(timespec="seconds"),
             tuple(spans),
             tuple(map(line, stated)),
             tuple(line(quad) for quad in stated if quad not in self._store),
@@ -156,9 +155,15 @@ class Change:
             raise SchemaError(f"a {update.type} needs a name")
         kind = self._schema.node_type(update.type)
         known = self._known(update.key)
+        label = update.name if known is None else min(update.name, known.key.name, key=terms.spelling_order)
         given = {name: value for name, value in update.properties.items() if value is not None}
         if known is None:
-            given = {**_named_by(kind, update.name), **given}
+            given = {**_named_by(kind, label), **given}
+        elif label != known.key.name:
+            named = [name for name in _named_by(kind, label) if known.properties.get(name) == known.key.name]
+            for predicate in (terms.LABEL, *map(terms.property_term, named)):
+                self._remove(terms.node_term(update.key), predicate)
+            known = Node(NodeKey(update.type, label), {**known.properties, **dict.fromkeys(named, label)})
         properties = {**(known.properties if known else {}), **given}
         self._schema.check_node(update.type, properties)
         written = terms.property_terms(kind, given)
@@ -169,18 +174,16 @@ class Change:
                     f"{update.key} has {name} {before[name].value!r}, not {term.value!r}: SetProperty changes a value"
                 )
         stated = {**{name: before[name] for name in kind.required if name in before}, **written}
-        subject, label = terms.node_term(update.key), known.key.name if known is not None else update.name
-        self._describe(subject, terms.type_term(update.type), stated, is_new=known is None)
+        subject = terms.node_term(update.key)
+        self._describe(subject, terms.type_term(update.type), stated)
         self.insert(subject, terms.LABEL, Literal(label))
         self.result += Applied(nodes=known is None, properties=len(stated.keys() - before.keys()))
         self._pending[subject] = Node(NodeKey(update.type, label), properties)
 
-    def _describe(self, subject: NamedNode, own: NamedNode, properties: Mapping[str, Literal], *, is_new: bool) -> None:
+    def _describe(self, subject: NamedNode, own: NamedNode, properties: Mapping[str, Literal]) -> None:
         """Adds the triples of a node or an edge, also those that are stored: this source states them too."""
         self.insert(subject, terms.RDF_TYPE, own)
         self.insert(subject, terms.DERIVED, self._source)
-        if is_new:
-            self.insert(subject, terms.ADDED, terms.moment(self._now))
         for name, term in properties.items():
             self.insert(subject, terms.property_term(name), term)
 
@@ -194,7 +197,7 @@ class Change:
         self._edges.add(subject)
         kind, stored = self._schema.edge_type(update.type), self._store.about(subject)
         properties = terms.properties_of(stored) if stored else terms.property_terms(kind, update.properties)
-        self._describe(subject, terms.EDGE_CLASS, properties, is_new=not stored)
+        self._describe(subject, terms.EDGE_CLASS, properties)
         followed = terms.edge_type_term(update.type)
         source, target = terms.node_term(update.source), terms.node_term(update.target)
         for predicate, value in ((terms.EDGE_TYPE, followed), (terms.FROM, source), (terms.TO, target)):
@@ -210,14 +213,17 @@ class Change:
         properties = {**known.properties, update.property: update.value}
         properties = {name: value for name, value in properties.items() if value is not None}
         self._schema.check_node(update.node.type, properties)
-        subject, predicate = terms.node_term(update.node), terms.property_term(update.property)
-        self.added = [quad for quad in self.added if (quad.subject, quad.predicate) != (subject, predicate)]
-        self.removed += self._store.quads(subject, predicate)
+        subject = terms.node_term(update.node)
+        self._remove(subject, terms.property_term(update.property))
         for term in terms.property_terms(kind, {update.property: update.value}).values():
-            self.insert(subject, predicate, term)
+            self.insert(subject, terms.property_term(update.property), term)
         self.insert(subject, terms.DERIVED, self._source)
         self._pending[subject] = replace(known, properties=properties)
         self.result += Applied(properties=1)
+
+    def _remove(self, subject: NamedNode, predicate: NamedNode) -> None:
+        self.added = [quad for quad in self.added if (quad.subject, quad.predicate) != (subject, predicate)]
+        self.removed += self._store.quads(subject, predicate)
 
 
 def _named_by(kind: NodeType, name: str) -> dict[str, Any]:

@@ -110,9 +110,13 @@ class History:
         remaining = self._without(numbers, present)
         quads = {text: present.get(text) or _quads_of([text])[0] for text in remaining}
         typed = {quad.subject for quad in quads.values() if quad.predicate == terms.RDF_TYPE}
-        quads = {
-            text: quad for text, quad in quads.items() if quad.predicate not in terms.NOTES or quad.subject in typed
-        }
+        names = [(quad.subject, terms.text_of(quad.object)) for quad in quads.values() if quad.predicate == terms.LABEL]
+        first = dict(sorted(names, key=lambda name: terms.spelling_order(name[1]), reverse=True))
+        gone = {*names} - {*first.items()}  # other spellings
+        for text, quad in list(quads.items()):
+            is_loose = quad.predicate in terms.NOTES and quad.subject not in typed
+            if is_loose or (quad.subject, terms.text_of(quad.object)) in gone:
+                del quads[text]
         self._check(numbers, quads, typed)
         removed = [quad for text, quad in present.items() if text not in quads]
         undone = [replace(self.entries[number], undone=True) for number in sorted(numbers)]

@@ -42,7 +42,7 @@ class Node:
     """A node as it is stored.
 
     Attributes:
-        key: Type and name, the name as it was first written.
+        key: Type and name, of several spellings the first by :func:`kg.growing.terms.spelling_order`.
         properties: By name.
         sources: The documents that it comes from, each with the place in it.
     """

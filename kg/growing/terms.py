@@ -3,8 +3,7 @@
 One node, one edge and what is known of them, as Turtle::
 
     node:Company/helixon%20inc. a type:Company ; rdfs:label "Helixon Inc." ; prop:country "USA" ;
-        kg:addedAt "2026-10-23T08:00:00Z"^^xsd:dateTime ; prov:wasDerivedFrom <source> ;
-        edge:in_sector node:Sector/semiconductors .
+        prov:wasDerivedFrom <source> ; edge:in_sector node:Sector/semiconductors .
     edge:… a kg:Edge ; kg:edgeType edge:in_sector ; kg:from … ; kg:to … .
 
 The direct triple is what queries follow; the edge's own resource holds its properties and where it comes from.
@@ -63,7 +62,7 @@ PREFIXES = {
 """The prefixes that every query may use without declaring them."""
 
 NOTES = (VERSION, ADDED)
-"""Properties that note the writing of a node or an edge, the first by earlier versions; they go with it."""
+"""Properties that earlier versions wrote of a node or an edge; they go with it."""
 
 JSON = NamedNode(PREFIXES["rdf"] + "JSON")
 _XSD = PREFIXES["xsd"]
@@ -79,6 +78,11 @@ def text_of(term: object) -> str:
 def node_term(key: NodeKey) -> NamedNode:
     """A node's name: its type, and its own name without case and superfluous spaces."""
     return NamedNode(f"{NODE}{key.type}/{quote(' '.join(key.name.split()).casefold(), safe='')}")
+
+
+def spelling_order(name: str) -> tuple[bool, int, str]:
+    """The key by which the first of several spellings names a node: one that is not all in capitals, the shortest."""
+    return name.isupper(), len(name), name
 
 
 def type_term(name: str) -> NamedNode:
@@ -115,11 +119,6 @@ def source_term(document: str) -> NamedNode:
 def batch_term(batch: str) -> NamedNode:
     """Returns the name of updates that were applied together."""
     return NamedNode(f"{BASE}batch/{quote(batch, safe='')}")
-
-
-def moment(value: datetime) -> Literal:
-    """A point in time."""
-    return Literal(value.isoformat(timespec="seconds").replace("+00:00", "Z"), datatype=_TIMES["date-time"])
 
 
 def value_term(value: Any, rule: Mapping[str, Any]) -> Literal:

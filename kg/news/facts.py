@@ -1,6 +1,6 @@
 """Facts that documents state, as statements of a growing graph: each with its sentence.
 
-    graph.apply([update for update, _ in fact_updates(graph, facts, document)], Origin("wire-17.txt"))
+    graph.apply([update for update, _ in fact_updates(facts, document)], Origin("wire-17.txt"))
     stored_facts(graph)      # Fact("Orvane Semiconductor", "company", "acquires", "Brightlane Photonics", ...)
 
 ``relations.json`` has the relations, each with the kinds of its subjects and objects.
@@ -107,12 +107,6 @@ def known_aliases(graph: GrowingGraph) -> list[tuple[NodeKey, NodeKey]]:
     return sorted(((edge.source, edge.target) for edge in graph.edges(kind=STANDS_FOR)), key=str)
 
 
-def alias_key(graph: GrowingGraph, alias: str, entity: NodeKey) -> NodeKey:
-    """Returns the node of a name of an entity, as it was first written: "the Derby group" is known by "Derby group"."""
-    keys = (key for key, other in known_aliases(graph) if other == entity and plain_name(key.name) == plain_name(alias))
-    return next(keys, NodeKey("Alias", alias))
-
-
 def known_companies(graph: GrowingGraph) -> dict[str, tuple[str, ...]]:
     """Returns the companies of a graph with their other names and symbols."""
     others: defaultdict[NodeKey, list[str]] = defaultdict(list)
@@ -149,11 +143,10 @@ def stored_facts(graph: GrowingGraph) -> list[Fact]:
     ]
 
 
-def fact_updates(graph: GrowingGraph, facts: Sequence[Fact], document: NewsDocument) -> Iterator[tuple[Update, str]]:
+def fact_updates(facts: Sequence[Fact], document: NewsDocument) -> Iterator[tuple[Update, str]]:
     """Yields the updates that write the facts of a document, each with its sentence.
 
     Args:
-        graph: The graph as it is.
         facts: The facts.
         document: The document.
     """
@@ -168,22 +161,19 @@ def fact_updates(graph: GrowingGraph, facts: Sequence[Fact], document: NewsDocum
         updates += [AddNode(fact.key.type, fact.key.name, asdict(fact)), AddEdge("states", news, fact.key)]
         updates += [AddEdge(end, fact.key, key) for end, key in keys.items()]
         if "has_subject" in keys:
-            updates += _own_updates(graph, fact, rule, keys["has_subject"])
+            updates += _own_updates(fact, rule, keys["has_subject"])
         yield from ((update, fact.sentence) for update in updates)
 
 
-def _own_updates(graph: GrowingGraph, fact: Fact, rule: FactRelation, subject: NodeKey) -> Iterator[Update]:
+def _own_updates(fact: Fact, rule: FactRelation, subject: NodeKey) -> Iterator[Update]:
     """Yields what a fact means for the types of the graph beside its statement: a ticker is an instrument."""
     if fact.relation == "ticker":
-        known = graph.node(subject)
-        if known is None or "ticker" not in known.properties:
-            yield AddNode(subject.type, subject.name, {"ticker": fact.value})
+        yield AddNode(subject.type, subject.name, {"ticker": fact.value})
         yield AddNode("Asset", fact.value, {"symbol": fact.value})
         yield AddEdge("issued_by", NodeKey("Asset", fact.value), subject)
     elif fact.relation == "also_called":
-        key = alias_key(graph, fact.value, subject)
-        yield AddNode("Alias", key.name)
-        yield AddEdge(STANDS_FOR, key, subject)
+        yield AddNode("Alias", fact.value)
+        yield AddEdge(STANDS_FOR, NodeKey("Alias", fact.value), subject)
     elif rule.property:
         yield AddNode(subject.type, subject.name, {rule.property: fact.value})
     elif rule.edge:

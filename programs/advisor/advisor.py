@@ -81,7 +81,7 @@ class Advisor:
         if reply is None or self.knows(document, facts=True):
             return Ingestion(document.name, applied, known, changed)
         facts, events, refused = validate(document, known_names(self.graph), reply)
-        updates = [*fact_updates(self.graph, facts, document), *events]
+        updates = [*fact_updates(facts, document), *events]
         news = NodeKey("News", document.headline)
         named = {one.key: span for one, span in updates if isinstance(one, AddNode) and one.type in _MENTIONED}
         updates += [(AddEdge("mentions", news, key), span) for key, span in named.items()]

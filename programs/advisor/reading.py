@@ -161,9 +161,8 @@ class _Check:
         subject_kind = known or (_KIND_OF_THING if stated.subject_kind == "thing" else stated.subject_kind)
         if rule is None:
             relation = self._own_relation(stated.relation, passage)
-        else:
-            if subject_kind not in rule.subject:
-                raise SchemaError(f"{relation} has no subject of the kind {subject_kind}: {written!r}")
+        elif subject_kind not in rule.subject:
+            raise SchemaError(f"{relation} has no subject of the kind {subject_kind}: {written!r}")
         kind, value = self._value(stated.object, rule.object if rule is not None else ("text",), passage)
         if plain_name(subject) == plain_name(value):
             raise SchemaError(f"a fact has two ends, got {written!r}")
@@ -196,8 +195,7 @@ class _Check:
             "occurred_at": passage.published.isoformat(),
         }
         if stated.figure:
-            figure = spelled(passage, stated.figure) or equal(passage, stated.figure)
-            if not figure:
+            if not (figure := spelled(passage, stated.figure) or equal(passage, stated.figure)):
                 raise SchemaError(f"sentence {stated.sentence} does not have the figure {stated.figure!r}")
             properties |= {"value": figure, "measure": stated.kind}
         if stated.party:
@@ -215,10 +213,11 @@ class _Check:
         return self._passages[number - 1]
 
     def _named(self, text: str) -> tuple[str, str]:
-        """Returns the kind, if the graph knows it, and the full name of what the document names."""
+        """Returns the kind, if the graph knows it, and the full name of what the document names, in its own case."""
         if not any(spelled(passage, text.strip()) for passage in self._passages) or len(text.split()) > MOST_WORDS:
             raise SchemaError(f"the document does not have {text!r}")
-        return self._names.get(plain_name(text), ("", text.strip()))
+        kind, name = self._names.get(plain_name(text), ("", text.strip()))
+        return kind, text.strip() if name.casefold() == text.strip().casefold() else name
 
     def _value(self, text: str, kinds: Sequence[str], passage: Passage) -> tuple[str, str]:
         """Returns the kind and the normal form of an object that is of one of some kinds."""

@@ -216,8 +216,7 @@ def _located(text: str, cited: Sequence[Passage], shown: Sequence[Passage]) -> t
     """
     for form in (spelled, equal):
         for passage in (*cited, *shown):
-            value = form(passage, text)
-            if value:
+            if value := form(passage, text):
                 return value, passage
     raise ValueError(f"no sentence has {text!r}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,20 @@ def test_an_undone_document_leaves_what_another_one_states(graph: GrowingGraph) 
     assert properties(graph) == {"name": "Helixon Inc."}
     assert [edge.sources for edge in graph.edges()] == [("c.txt",)]
     graph.undo(3)
+    assert content(graph) == ([], [])
+
+
+@pytest.mark.parametrize("order", tuple(itertools.permutations(("banking", "Banking", "BANKING", "  Banking "))))
+def test_the_spelling_of_a_name_does_not_depend_on_the_order_of_updates(order: tuple[str, ...]) -> None:
+    graph = GrowingGraph(None, investment_schema())
+    for spelling in order:
+        graph.apply([AddNode("Sector", spelling)], Origin(f"{spelling!r}.txt"))
+    (node,) = graph.nodes("Sector")
+    assert (node.key.name, node.properties, len(node.sources)) == ("Banking", {"name": "Banking"}, 4)
+    for number in (2, 3, 1):
+        graph.undo(number)
+        assert [one.properties["name"] for one in graph.nodes("Sector")] == [next(iter(graph.nodes("Sector"))).key.name]
+    graph.undo(4)
     assert content(graph) == ([], [])
 
 

@@ -43,7 +43,7 @@ def state(graph: GrowingGraph, day: int, *rows: tuple[str, str, str, str], name:
         Fact(subject, "company", relation, value, kind, "A text.", document.name, published)
         for subject, relation, value, kind in rows
     ]
-    pairs, problems = applicable(graph, [*passage_updates(document), *fact_updates(graph, facts, document)])
+    pairs, problems = applicable(graph, [*passage_updates(document), *fact_updates(facts, document)])
     assert problems == []
     graph.apply([update for update, _ in pairs], Origin(document.name))
 
