@@ -20,8 +20,8 @@ QueryOperation = Literal[
 ]  # fmt: skip
 
 QueryAnswer = Literal[
-    "entities or values", "count", "yes or no", "sum", "average", "product", "difference", "years", "months", "days",
-    "not in the graph",
+    "entities or values", "count", "yes or no", "sum", "average", "product", "difference", "ratio", "years", "months",
+    "days", "not in the graph",
 ]  # fmt: skip
 
 MOST_STEPS, NOTHING, CLASS_RELATION = 8, "none", "is a"
@@ -40,8 +40,8 @@ STEPS = (
 
 ANSWERS = (
     "count: how many; yes or no: whether any is left; sum, average, product, difference: of the numbers (or dates) of "
-    "the last step; years, months, days: between the two dates of the last step, or since its one date; not in the "
-    "graph: if the schema cannot tell"
+    "the last step; ratio: its first number by its second (with or: #1 comes first); years, months, days: "
+    "between the two dates of the last step, or since its one date; not in the graph: if the schema cannot tell"
 )
 
 

@@ -122,6 +122,10 @@ class Replies:
             if answer == "product":
                 return rounded(prod(numbers, start=Decimal(1))), "product"
             return (plain(total), "sum") if answer == "sum" else (rounded(total / len(numbers)), "mean")
+        if answer == "ratio":
+            if len(numbers) != 2 or not numbers[1]:
+                raise QueryError(f"ratio needs two numbers in the last step, the second not 0, got {len(numbers)}")
+            return rounded(numbers[0] / numbers[1]), "ratio"
         if answer == "difference":
             number = difference(values[0], values[1], self.graph) if len(values) == 2 else None
             if number is None:
