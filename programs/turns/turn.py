@@ -32,7 +32,7 @@ import dspy
 from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.exceptions import LMError as DSPyLMError
-from pydantic import PlainSerializer, PlainValidator, TypeAdapter
+from pydantic import BaseModel, PlainSerializer, PlainValidator, TypeAdapter
 from typing_extensions import TypeVar
 
 from kg.calculations import Candidate
@@ -405,9 +405,22 @@ def is_embedded(lm: Any) -> bool:
     return bool(getattr(getattr(lm, "engine", None), "in_process", False))
 
 
+class SchemaAdapter(dspy.JSONAdapter):
+    """JSON by a schema narrower than that of the prompt; so prompts have one beginning, which is read once."""
+
+    def format(self, signature: Any, demos: list[Any], inputs: dict[str, Any]) -> list[dict[str, Any]]:
+        """The messages, with the type of an output in place of its subclass by the names of one graph."""
+        for name, output in signature.output_fields.items():
+            wide = getattr(output.annotation, "__base__", None) or object
+            if wide is not BaseModel and issubclass(wide, BaseModel):
+                signature = signature.with_updated_fields(name, type_=wide)
+        messages: list[dict[str, Any]] = super().format(signature, demos, inputs)
+        return messages
+
+
 def suited_adapter(lm: Any) -> dspy.Adapter | None:
-    """DSPy's adapter for a language model: JSON for one that can be held to a schema, else ``None``, its default."""
-    return dspy.JSONAdapter() if is_embedded(lm) or getattr(lm, "own_server", False) else None
+    """The adapter for a language model: JSON for one that can be held to a schema, else ``None``, DSPy's default."""
+    return SchemaAdapter() if is_embedded(lm) or getattr(lm, "own_server", False) else None
 
 
 class CallMeter(BaseCallback):

@@ -86,6 +86,11 @@ def test_every_prompt_optimizer_compiles(
     assert not shipped_beam.turn.understand.predict.demos
 
 
+def test_the_agent_is_compiled(sample_train: list[dspy.Example], any_lm: GuardedLM) -> None:
+    compiled = compiled_with("bootstrap", find_program("agent").program, sample_train, any_lm)
+    assert [one for one, _ in compiled.scores] == ["start", "bootstrap"]
+
+
 def test_other_models_have_their_own_roles(
     shipped_beam: Any, sample_train: list[dspy.Example], any_lm: GuardedLM
 ) -> None:

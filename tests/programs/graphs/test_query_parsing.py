@@ -16,11 +16,12 @@ from kg.errors import QueryError
 from kg.graphs import FactGraph, read_table
 from kg.parsing import Reading
 from programs.conversation import ConversationQA
-from programs.graphs import ReplyConfidence
+from programs.graphs import ReplyConfidence, query_signature
 from programs.graphs.query_replies import Replies, Shown, parse_answer
 from programs.turns import Conversation
+from programs.turns.turn import SchemaAdapter
 from programs.worlds.graph import GraphConfig
-from signatures.queries import GraphQuery, QueryStep
+from signatures.queries import GraphQuery, QueryStep, UnderstandGraph
 from tests.programs.graphs.ships import ships
 
 CONFIG = GraphConfig(today=date(2026, 1, 1))
@@ -63,6 +64,13 @@ def test_replies_outside_of_the_graph_are_refused(reply: dict[str, str]) -> None
     turn, _ = _asked("zzz qqq ship xxx?", reply, reply)
     assert turn.answer is None
     assert len(turn.understanding.refused) == 1
+
+
+def test_prompts_about_any_graph_begin_alike_and_are_held_to_its_names() -> None:
+    narrow = query_signature(Shown({"Larkspur": 0}, {}, {"captain": 0}))
+    inputs = dict.fromkeys(UnderstandGraph.input_fields, "none")
+    assert SchemaAdapter().format(narrow, [], inputs) == SchemaAdapter().format(UnderstandGraph, [], inputs)
+    assert "Larkspur" in json.dumps(narrow.output_fields["query"].annotation.model_json_schema())
 
 
 def test_a_reply_may_choose_one_of_the_beam_s_readings() -> None:
