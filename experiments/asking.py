@@ -13,17 +13,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.runs import REPORT_TAG
-from experiments.tracking import Run, TraceFacts, Tracker, autologged, traced, write_trace
+from experiments.tracking import Run, TraceFacts, Tracker, at_store, autologged, traced, write_trace
+from kg.errors import ConfigError
 
 _NAME_LENGTH = 60
 
 
 @dataclass
 class AnsweredQuestion:
-    """A question while it is answered: the answer and its basis as JSON, and the reason of one that is missing."""
+    """A question while it is answered.
+
+    Attributes:
+        outputs: The answer and its basis as JSON.
+        failure: The reason of an answer that is missing.
+        trace_id: Its trace in MLflow, if there is one.
+        feedback_id: The feedback of its user, if there is any.
+    """
 
     outputs: Mapping[str, Any] = field(default_factory=dict)
     failure: str | None = None
+    trace_id: str | None = None
+    feedback_id: str | None = None
 
 
 class QuestionLog:
@@ -40,11 +50,18 @@ class QuestionLog:
         self.count = self.answered = 0
 
     @contextmanager
-    def turn(self, question: str, place: int | None = None) -> Iterator[AnsweredQuestion]:
-        """Records the calls inside as the trace of a question; its place is by default the next one."""
+    def turn(self, question: str, place: int | None = None, talk: str = "") -> Iterator[AnsweredQuestion]:
+        """Records the calls inside as the trace of a question.
+
+        Args:
+            question: The question.
+            place: Its place in the conversation, from 0; by default the next one.
+            talk: The name of the conversation; by default what it is about.
+        """
         seen, place, error = AnsweredQuestion(), place if place is not None else self.count, None
         self.count += 1
         with traced(self.run, " ".join(question.split())[:_NAME_LENGTH]) as span:
+            seen.trace_id = span.trace_id if span is not None else None
             try:
                 yield seen
             except Exception as problem:
@@ -58,7 +75,21 @@ class QuestionLog:
                     tags["finpath.answered"] = str(is_answered).lower()
                     outputs = {**seen.outputs, "failure": seen.failure}
                     facts = TraceFacts({"question": question, "about": self.about}, outputs, tags, error)
-                    write_trace(span, self.run, self.about, place, facts)
+                    write_trace(span, self.run, talk or self.about, place, facts)
+
+    def give_feedback(self, question: AnsweredQuestion, is_right: bool) -> None:
+        """Writes the judgement of a user on the trace of an answer; a later one replaces it."""
+        import mlflow
+        from mlflow.entities import AssessmentSource
+
+        if self.run.tracker is None or question.trace_id is None:
+            raise ConfigError("a tracking store must be set for feedback, in MLFLOW_TRACKING_URI")
+        with at_store(self.run.tracker):
+            if question.feedback_id is not None:
+                mlflow.delete_assessment(trace_id=question.trace_id, assessment_id=question.feedback_id)
+            source = AssessmentSource("HUMAN", "user")
+            given = mlflow.log_feedback(trace_id=question.trace_id, name="thumbs", value=is_right, source=source)
+        question.feedback_id = given.assessment_id
 
 
 @contextmanager

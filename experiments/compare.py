@@ -18,7 +18,7 @@ from typing import Any
 from experiments.evaluation import DETAILS, TURNS
 from experiments.pages import describe_comparison, short_names
 from experiments.runs import RunRecord
-from experiments.tracking import Run, Tracker, metric_name, open_run, sectioned
+from experiments.tracking import Run, Tracker, open_run
 from kg.errors import TrackingError
 from optimize.metrics import (
     Comparison,
@@ -124,7 +124,6 @@ def _figures_of(record: RunRecord, scores: Sequence[TurnScore]) -> dict[str, Any
         "calls": sum(score.lm_calls for score in scores),
         "tokens": sum(score.prompt_tokens + score.completion_tokens for score in scores),
         "seconds": sum(score.seconds for score in scores),
-        "usd_of_run": record.metrics.get(metric_name("lm_usd"), 0.0),
     }
 
 
@@ -132,7 +131,7 @@ def _log(run: Run, comparison: Comparison, records: Sequence[RunRecord]) -> None
     names = {"runs": [record.id for record in records], "names": [record.name for record in records]}
     run.log_params({**names, "seed": SEED})
     run.log_tags({f"finpath.compared.{place}": record.id for place, record in enumerate(records)})
-    run.log_metrics(sectioned(comparison.figures()))
+    run.log_figures(comparison.figures())
     run.log_description(describe_comparison(comparison, changed=0))
     differences = comparison.figures()["differences"]
     run.log_table("changed", [{"run": other["run_name"], **turn} for other in differences for turn in other["changed"]])

@@ -43,7 +43,7 @@ from experiments.saved import (
     unfitted_program,
     with_program_settings,
 )
-from experiments.tracking import MODEL_TAG, DataInput, RunKind, Tracker, autologged, metric_name, open_run
+from experiments.tracking import MODEL_TAG, DataInput, RunKind, Tracker, autologged, headlines, open_run
 from kg.errors import ConfigError, DataError
 from optimize.examples import file_examples, infer_programs, split_examples
 from optimize.optimizers import ChainResult, OptimizerStep, Role, compile_chain, compile_prompts
@@ -152,7 +152,7 @@ def compile_program(
         say(f"* evaluate {name} on {task.name}")
         evaluation = evaluate(saved, task, config, tracker=tracker, parent=run)
         on_dev = evaluation.figures
-        run.log_metrics({f"dev/{key}": value for key, value in on_dev.items() if metric_name(key) == key})
+        run.log_metrics({f"dev/{key}": value for key, value in headlines(on_dev).items()})
     return Compiled(saved, fit, {**on_dev, **figures, "evaluation_run_id": on_dev["run_id"]}, evaluation)
 
 

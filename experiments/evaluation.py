@@ -43,7 +43,6 @@ from experiments.tracking import (
     autologged,
     describe_environment,
     open_run,
-    sectioned,
     traced,
     write_trace,
 )
@@ -201,7 +200,7 @@ class ReportQuestions(Task):
         """Logs figures, the ontology, and both tables."""
         if run.id is None:
             return
-        run.log_metrics(sectioned(figures))
+        run.log_figures(figures)
         run.log_text(ONTOLOGY, saved.program.ontology.to_turtle())
         run.log_description(self.table(run.name, figures))
         run.log_table(TURNS, [self._row(own) for own in scored])

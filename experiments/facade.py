@@ -319,8 +319,6 @@ def find_subject(
     data: str = "sample:dev",
     program: Any = "beam",
     settings: Mapping[str, str] | None = None,
-    *,
-    strict: bool = False,
 ) -> Subject:
     """The subject that the words of a command line name.
 
@@ -330,19 +328,16 @@ def find_subject(
         data: Conversations whose reports an id is looked up in.
         program: The program for reports, or its name; or the name of one for graphs.
         settings: Settings of that program by name.
-        strict: Whether a graph with a statement that is not valid is an error.
 
     Raises:
         FinpathError: There is no such report, file or program; or settings are given and it has none.
     """
     kind = kind_of(about)
-    if strict and kind != "graph":
-        raise ConfigError(f"strict is for graphs, got a {kind}")
     if kind == "report":
         return _report(about, data, program, settings or {})
     if settings:
         raise ConfigError(f"set is for programs about reports, got a {kind}")
-    return _graph(about, program, strict=strict) if kind == "graph" else _texts(about[0], kind)
+    return _graph(about, program) if kind == "graph" else _texts(about[0], kind)
 
 
 def _report(about: Sequence[str], data: str, reference: Any, settings: Mapping[str, str]) -> Subject:
@@ -356,7 +351,7 @@ def _report(about: Sequence[str], data: str, reference: Any, settings: Mapping[s
     return Subject("report", title, program, program.world(report=own.report), own)
 
 
-def _graph(words: Sequence[str], reference: str, *, strict: bool) -> Subject:
+def _graph(words: Sequence[str], reference: str) -> Subject:
     """A graph in files, folders or at SPARQL endpoints."""
     from experiments.saved import shipped_programs
     from programs.conversation import ConversationQA
@@ -365,7 +360,7 @@ def _graph(words: Sequence[str], reference: str, *, strict: bool) -> Subject:
     program = ConversationQA.for_graphs() if reference in shipped_programs() else saved_program(reference)
     if not isinstance(program.config, GraphConfig):
         raise ConfigError(f"program must be one about graphs to answer about a graph, got {reference!r}")
-    about = graph_of(words, strict=strict)
+    about = graph_of(words)
     graph = about["graph"].graph
     entities = sum(map(graph.is_entity, range(len(graph.values))))
     kinds = ", ".join(sorted(kind.names[0] for kind in graph.classes)[:5])
@@ -418,12 +413,13 @@ def _is_graph(word: str) -> bool:
         return False
 
 
-def graph_of(words: Sequence[str], *, strict: bool = False) -> dict[str, Any]:
+def graph_of(words: Sequence[str]) -> dict[str, Any]:
     """The graph of some files, folders or endpoints, together, and its name: the arguments of a program's world.
+
+    Statements that are not valid are named and left out.
 
     Args:
         words: The files, folders and addresses.
-        strict: Whether a statement that is not valid is an error; without it, such statements are named and left out.
 
     Raises:
         DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
@@ -431,7 +427,7 @@ def graph_of(words: Sequence[str], *, strict: bool = False) -> dict[str, Any]:
     from experiments.saved import question_reader
 
     name, problems = " + ".join(words), list[str]()
-    graph = FactGraph.build(triple for word in words for triple in triples_of(word, None if strict else problems))
+    graph = FactGraph.build(triple for word in words for triple in triples_of(word, problems))
     say_left_out(problems)
     if not graph.triples:
         raise DataError("has no fact" + (f"; the first problem: {problems[0]}" if problems else ""), file=name)

@@ -25,7 +25,7 @@ from experiments.data import KGQuestion, LoadedGraph, LoadedQuestions
 from experiments.lms import LMConfig
 from experiments.saved import SavedProgram, shipped_encoder
 from experiments.task import Description, EvaluationConfig, Scored, Task
-from experiments.tracking import DataInput, Run, TraceFacts, sectioned
+from experiments.tracking import DataInput, Run, TraceFacts
 from kg.errors import DataError
 from kg.paths import QuestionGraph
 from optimize.metrics import KGQAScore, score_question, summarise_kgqa
@@ -107,7 +107,7 @@ class KGQuestions(Task):
         scored: Sequence[Scored],
     ) -> None:
         """Logs figures and a row for each question; writes the predictions file."""
-        run.log_metrics(sectioned(figures))
+        run.log_figures(figures)
         run.log_description(self.table(run.name, figures))
         names = ("id", "question", "answer", "gold", "rank", "f1", "failure", "message", "seconds")
         records = [dataclasses.asdict(one.score) for one in scored]

@@ -131,7 +131,7 @@ def turn_figures(turn: AnyTurn, describe: Callable[[Source], str] = str) -> dict
         path, facts = "; ".join(turn.detail.paths), turn.detail.facts
     answers = turn.answer if isinstance(turn.answer, tuple) else (turn.answer,)
     names = ("question", "canonical", "confidence", "failure", "message", "explanation")
-    costs = ("lm_calls", "prompt_tokens", "cached_prompt_tokens", "seconds")
+    costs = ("lm_calls", "prompt_tokens", "cached_prompt_tokens", "completion_tokens", "seconds")
     return {
         **{name: getattr(turn, name) for name in names},
         "answer": write_answer(turn.answer) if turn.answer is not None else None,

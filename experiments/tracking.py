@@ -41,7 +41,7 @@ from kg.secrets import without_secrets
 from programs.turns import plain
 from programs.worlds.base import Search
 
-RunKind = Literal["compile", "evaluate", "compare", "kgqa", "ask"]
+RunKind = Literal["ontology", "compile", "evaluate", "compare", "kgqa", "ask"]
 
 PACKAGES = ("dspy", "rdflib", "numpy", "mlflow", "datasets")
 """The packages whose versions can change a result."""
@@ -51,27 +51,22 @@ MODEL_TAG = "finpath.model_uri"
 REVISION_TAG = "mlflow.source.git.commit"
 """MLflow's own tag for the revision of the code."""
 
-_ATTEMPTS, _OBJECTS = 3, 5
+_OBJECTS = 5
 _NO_SESSION = re.compile(r"[^\w.-]+")
 
 _DETAIL = re.compile(
-    r".+_(?:low|high)|recall_at_.+|exe_accuracy_.+|(?:failures|stage|difference|lm)_.+"
+    r"seed|limit|.+_(?:low|high)|recall_at_.+|exe_accuracy_.+|(?:failures|stage|difference|lm)_.+"
     r"|.*(?:tokens|seconds|calls|problems|unreadable|resumed).*"
 )
 
 
-def sectioned(figures: Mapping[str, object]) -> dict[str, object]:
-    """Returns figures under MLflow's sections, so that the first section of a run's page has the headlines alone.
+def headlines(figures: Mapping[str, object]) -> dict[str, object]:
+    """Returns the figures that are metrics of a run; intervals, counts and costs are in its table alone.
 
-    >>> sectioned({"exe_accuracy": 0.7, "exe_accuracy_low": 0.6})
-    {'exe_accuracy': 0.7, 'details/exe_accuracy_low': 0.6}
+    >>> headlines({"exe_accuracy": 0.7, "exe_accuracy_low": 0.6})
+    {'exe_accuracy': 0.7}
     """
-    return {metric_name(name): value for name, value in figures.items() if name not in ("seed", "limit")}
-
-
-def metric_name(name: str) -> str:
-    """Returns the name of a figure in MLflow; a headline figure keeps its own."""
-    return f"details/{name}" if _DETAIL.fullmatch(name) else name
+    return {name: value for name, value in figures.items() if not _DETAIL.fullmatch(name)}
 
 
 @cache
@@ -159,8 +154,18 @@ class Run:
             if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         }
         about = (self.model_id, *self._data) if self.model_id and self._data else ()
-        entities = [Metric(key, value, now, 0, *(() if "/" in key else about)) for key, value in numbers.items()]
-        self._log("log_batch", metrics=entities)
+        self._log("log_batch", metrics=[Metric(key, value, now, 0, *about) for key, value in numbers.items()])
+
+    def log_figures(self, figures: Mapping[str, object]) -> None:
+        """Logs the headlines as metrics, and all figures with their intervals as the table ``figures``."""
+        self.log_metrics(headlines(figures))
+        own = {name: value for name, value in figures.items() if isinstance(value, int | float) and value == value}
+        rows = [
+            {"figure": name, "value": value, "low": own.get(f"{name}_low"), "high": own.get(f"{name}_high")}
+            for name, value in own.items()
+            if not name.endswith(("_low", "_high"))
+        ]
+        self.log_table("figures", rows)
 
     def log_tags(self, tags: Mapping[str, str]) -> None:
         """Logs hashes, versions and other searchable facts."""
@@ -186,14 +191,13 @@ class Run:
         self._data = data.name, data.sha256[:16]
         dataset = Dataset(*self._data, "finpath", source, profile=profile)
         inputs = [DatasetInput(dataset, [InputTag("mlflow.data.context", data.context)])]
-        for attempt in range(_ATTEMPTS):
-            try:
-                self._log("log_inputs", datasets=inputs)
-                return
-            except MlflowException as error:
-                # MLflow looks a data set up and then adds it: two runs that begin at once on the same one collide.
-                if "IntegrityError" not in str(error) or attempt == _ATTEMPTS - 1:
-                    raise
+        try:
+            self._log("log_inputs", datasets=inputs)
+        except MlflowException as error:
+            # MLflow looks a data set up and then adds it: two runs that begin at once on the same one collide.
+            if "IntegrityError" not in str(error):
+                raise
+            self._log("log_inputs", datasets=inputs)
 
     def log_model_input(self, model_id: str) -> None:
         """The model that the run evaluates; the metrics that follow are linked to it."""

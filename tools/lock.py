@@ -31,8 +31,6 @@ def resolve(group: str, target: Path, constraints: list[str]) -> None:
     if re.search(r"https?:|file:", text):
         raise SystemExit(f"{target.name} would name an index or a folder of this machine; nothing was written")
     target.write_text(HEADER.format(groups=f"base, local, files and {group}") + text)
-    count = len(re.findall(r"^\S+==", text, re.MULTILINE))
-    print(f"{target.name}: {count} packages")
 
 
 def main() -> None:

@@ -19,9 +19,9 @@ sys.path.insert(0, str(ROOT))
 from tests.replay import messages_of, read_folder, read_transcript, write_transcript  # noqa: E402
 
 
-def answer(folder: Path, transcript: Path) -> int:
-    """Writes the recorded reply to each request without one whose prompt did not change; returns their number."""
-    known, count = read_transcript(transcript), 0
+def answer(folder: Path, transcript: Path) -> None:
+    """Writes the recorded reply to each request without one whose prompt did not change."""
+    known = read_transcript(transcript)
     for path in sorted((folder / "in").glob("*.json")):
         reply = folder / "out" / f"{path.stem}.txt"
         text = known.get(messages_of(json.loads(path.read_text(encoding="utf-8"))["messages"]))
@@ -29,13 +29,11 @@ def answer(folder: Path, transcript: Path) -> int:
             partial = reply.with_suffix(".tmp")
             partial.write_text(text, encoding="utf-8")
             partial.rename(reply)
-            count += 1
-    return count
 
 
 if __name__ == "__main__":
     source, target = map(Path, sys.argv[1:3])
     if "--answer" in sys.argv[3:]:
-        sys.stdout.write(f"{answer(source, target)} requests answered in {source / 'out'}\n")
+        answer(source, target)
     else:
         write_transcript(read_folder(source), target)

@@ -60,8 +60,7 @@ _HELP = """\
 
 def _subject_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options of questions about a subject: what :func:`_asking` takes."""
-    strict = click.option("--strict", is_flag=True, help="refuse a graph with a statement that is not valid")
-    for option in (track_option, lm_options, set_option(PROGRAM_SETTINGS), program_option, data_option, strict):
+    for option in (track_option, lm_options, set_option(PROGRAM_SETTINGS), program_option, data_option):
         function = option(function)
     return function
 
@@ -74,7 +73,6 @@ def _asking(
     data: str,
     program: str,
     settings: dict[str, str],
-    strict: bool,
     tracker: Tracker | None,
 ) -> Iterator[tuple[Subject, QuestionLog]]:
     """Yields the subject that some words name and the log of its questions, with the language model set in DSPy."""
@@ -84,7 +82,7 @@ def _asking(
     from experiments.facade import find_subject
 
     with waiting("read what the questions are about"):
-        subject = find_subject(words, data, program, settings, strict=strict)
+        subject = find_subject(words, data, program, settings)
     say(f"* {subject.title}")
     verb, params = str(click.get_current_context().info_name), lm.params() if lm is not None else {}
     params["program"] = program

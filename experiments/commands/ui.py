@@ -7,18 +7,22 @@ $ finpath ui annual-report.pdf
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from experiments.commands.ask import ABOUT
-from experiments.commands.main import FILE, data_option, finpath, lm_options, program_option
+from experiments.commands.main import FILE, data_option, finpath, lm_options, program_option, track_option
 from experiments.console import say, waiting
 from experiments.lms import LMConfig, reach_lm
 from kg.errors import ConfigError
+
+if TYPE_CHECKING:
+    from experiments.tracking import Tracker
 
 
 def _serving_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,14 +48,13 @@ def _serving_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _need(extra: str, *modules: str) -> None:
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
     """Raises ConfigError where the packages of an extra are not installed."""
-    for module in modules:
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            reason = f"finpath {extra} needs the extra {extra!r}, whose {module} is not installed"
-            raise ConfigError(f"{reason}: pip install 'finpath[{extra}]'") from error
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(f"finpath {name} needs its extra: pip install 'finpath[{name}]' ({error})") from error
 
 
 def _backend(about: tuple[str, ...], data: str, program: str, lm: LMConfig | None) -> Any:
@@ -75,20 +78,28 @@ def _backend(about: tuple[str, ...], data: str, program: str, lm: LMConfig | Non
     """,
 )
 @_serving_options
-def serve_page(
-    about: tuple[str, ...], data: str, program: str, lm: LMConfig | None, host: str, port: int, token: str | None
-) -> None:
-    """Serves a page to ask, with an HTTP API (/openapi.json) and the OpenAI chat protocol (/v1)."""
-    _need("ui", "fastapi", "jinja2", "multipart", "uvicorn")
-    import uvicorn
+@track_option
+def serve_page(host: str, port: int, token: str | None, tracker: Tracker | None, **given: Any) -> None:
+    """Serves a page to ask, with an HTTP API (/openapi.json) and the OpenAI chat protocol (/v1).
 
+    Where a tracking store is set, each question has a trace in MLflow, and takes the feedback of its user.
+    """
+    with _extra("ui"):
+        import uvicorn
+
+        import_module("multipart")  # FastAPI asks for it when a form arrives
+
+        from experiments.ui.server import make_app
+    from experiments.asking import asked
     from experiments.ui.guard import check_token
-    from experiments.ui.server import make_app
 
     check_token(host, token)
-    backend = _backend(about, data, program, lm)
-    say(f"* http://{host}:{port} - Ctrl-C ends")
-    uvicorn.run(make_app(backend, host, token), host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
+    backend = _backend(**given)
+    title = backend.subject.title if backend.subject is not None else "uploads"
+    with asked(tracker, "ui", title, {"lm.name": backend.model}) as backend.log, suppress(KeyboardInterrupt):
+        say(f"* http://{host}:{port} - Ctrl-C ends")
+        app = make_app(backend, host, token)
+        uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
 
 
 @finpath.command(
@@ -107,26 +118,16 @@ def serve_page(
     default=".",
     help="the folder whose files may be read (the current one)",
 )
-def serve_tools(
-    about: tuple[str, ...],
-    data: str,
-    program: str,
-    lm: LMConfig | None,
-    host: str,
-    port: int,
-    token: str | None,
-    http: bool,
-    root: Path,
-) -> None:
+def serve_tools(host: str, port: int, token: str | None, http: bool, root: Path, **given: Any) -> None:
     """Serves tools for assistants that speak the Model Context Protocol: read, ask, query, calculate, show sources."""
-    _need("mcp", "mcp", "uvicorn")
-    import uvicorn
+    with _extra("mcp"):
+        import uvicorn
 
-    from experiments.mcp.server import make_server
+        from experiments.mcp.server import make_server
     from experiments.ui.guard import Guard, check_token, is_loopback
 
     check_token(host, token)
-    backend = _backend(about, data, program, lm)
+    backend = _backend(**given)
     server = make_server(backend, root)
     if not http:
         server.run("stdio")

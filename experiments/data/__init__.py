@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from experiments.data.news import SAMPLE_NEWS, read_documents, read_questions, recorded_replies
     from experiments.data.portfolio import read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, join_questions, load_questions
-    from experiments.data.reports import find_report, train_reports
+    from experiments.data.reports import find_report
     from experiments.data.types import read_types
 else:
     __getattr__ = lazy_exports(__name__, __file__)

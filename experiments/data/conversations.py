@@ -60,7 +60,7 @@ SPLIT_OF_FILE = {
 """The files of a folder that hold conversations, and the split that each is."""
 
 _SPLIT_OF_NAME = {"train": "train", "validation": "dev", "dev": "dev", "test": "test"}
-_HUB, _LOADERS = "hf:", {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json"}
+_LOADERS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json"}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
@@ -189,7 +189,7 @@ def load_conversations(source: Any, split: str | None = None) -> LoadedData:
     """Returns the conversations of one split.
 
     Args:
-        source: A file (JSON, JSON Lines, Parquet), a folder, ``hf:NAME`` of the hub, ``sample``, a
+        source: A file (JSON, JSON Lines, Parquet), a folder, ``sample``, a
             ``datasets.Dataset``, or examples of DSPy; a trailing ``:split`` chooses as ``split`` does. A user's own
             questions have the forms of :mod:`experiments.data.own`.
         split: ``train``, ``dev`` or ``test``; needed where the source holds more than one.
@@ -394,13 +394,13 @@ def find_parts(source: Any) -> list[ConversationFile]:
     if separator and suffix in SPLIT_OF_FILE.values() and not Path(source).exists():
         return [find_part(base, suffix)]
     path = SAMPLE_FOLDER if source == "sample" else Path(source)
-    if str(source).startswith(_HUB) or (path.is_file() and path.suffix.lower() in _LOADERS):
+    if path.is_file() and path.suffix.lower() in _LOADERS:
         return _rows_of(_opened_data_set(str(source)), path.name)
     if path.is_file():
         return [ConversationFile(SPLIT_OF_FILE.get(path.name, "data"), path.name, path.read_bytes)]
     if not path.is_dir():
         raise DataError(
-            "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder, hf:NAME or 'sample'; "
+            "no such file or folder; give a file (JSON, JSON Lines or Parquet), a folder or 'sample'; "
             "`finpath data fetch` fetches ConvFinQA",
             file=str(source),
         )
@@ -411,15 +411,13 @@ def find_parts(source: Any) -> list[ConversationFile]:
 
 
 def _opened_data_set(source: str) -> Any:
-    """The data set of a name on the hub, or of a file of Parquet or JSON Lines."""
+    """The data set of a file of Parquet or JSON Lines."""
     import datasets
 
     split = SPLIT_OF_FILE.get(f"{Path(source).stem}.json", "data")
     try:
-        if source.startswith(_HUB):
-            return datasets.load_dataset(source[len(_HUB) :])
         return datasets.load_dataset(_LOADERS[Path(source).suffix.lower()], data_files={split: source})
-    except Exception as error:  # datasets raises errors of the hub, of files and of its own
+    except Exception as error:  # datasets raises errors of files and of its own
         raise DataError(f"cannot be read as a data set: {error}", file=source) from error
 
 

@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from experiments.console import say
-from experiments.data.conversations import find_part, find_parts, read_records, read_report, shared_report
+from experiments.data.conversations import find_part, read_records, shared_report
 from kg.errors import DataError
 from kg.reports import Report, document_of
 
@@ -39,14 +37,3 @@ def find_report(reference: str, source: str) -> Report:
             f"{reference!r} {there}names {len(reports)} reports, it must name one ({some}, ...)", file=source
         )
     return next(iter(reports.values()))
-
-
-def train_reports(sources: Sequence[str]) -> Iterator[Report]:
-    """The reports of a train split; those that cannot be read are reported and left out."""
-    for source in sources:
-        for part in find_parts(source):
-            for number, record in enumerate(read_records(part.read(), part.name), start=1):
-                try:
-                    yield read_report(record)
-                except DataError as error:
-                    say(f"{part.name}: record number {number}: {error}; left out")

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import dspy
 from mcp.server.mcpserver import MCPServer
@@ -41,7 +41,6 @@ _INSTRUCTIONS = (
     "Read files with read_report, then ask. Without an answer it says so: do not guess one. For figures and "
     "calculations of your own use query_kg and calculate. Cite the places of sources."
 )
-_Call = TypeVar("_Call", bound=Callable[..., Any])
 Name = Annotated[str | None, Field(description="the name that read_report returned; by default the last one")]
 
 
@@ -120,7 +119,7 @@ class Shelf:
         return self._open[name]
 
 
-def refusing(function: _Call) -> _Call:
+def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
     """A tool whose errors are messages for the assistant."""
 
     @functools.wraps(function)
@@ -130,7 +129,7 @@ def refusing(function: _Call) -> _Call:
         except FinpathError as error:
             raise ToolError(" ".join(str(error).split())) from error
 
-    return call  # type: ignore[return-value]
+    return call
 
 
 def make_server(backend: Backend, root: Path) -> MCPServer:
@@ -142,8 +141,10 @@ def make_server(backend: Backend, root: Path) -> MCPServer:
     """
     server, shelf = MCPServer("finpath", instructions=_INSTRUCTIONS, log_level="WARNING"), Shelf(backend, root)
 
-    @server.tool()
-    @refusing
+    def tool(function: Callable[..., Any]) -> Callable[..., Any]:
+        return server.tool()(refusing(function))
+
+    @tool
     def read_report(files: list[str]) -> dict[str, Any]:
         """Reads files of tables and text (PDF, HTML, Excel, CSV, Markdown) as one report, or files of a graph."""
         if not files:
@@ -152,8 +153,7 @@ def make_server(backend: Backend, root: Path) -> MCPServer:
         problems = list(opened.subject.document.problems) if opened.subject.document is not None else []
         return {"name": name, "kind": opened.subject.kind, "title": opened.subject.title, "problems": problems}
 
-    @server.tool()
-    @refusing
+    @tool
     def ask(question: str, name: Name = None) -> dict[str, Any]:
         """Answers a question, or a follow-up, with confidence, sources and derivation; abstains if nothing answers."""
         opened = shelf.get(name)
@@ -161,8 +161,7 @@ def make_server(backend: Backend, root: Path) -> MCPServer:
             turn = opened.conversation.ask(question)
             return {"turn": len(opened.conversation.turns), **turn_content(opened.subject, turn)}
 
-    @server.tool()
-    @refusing
+    @tool
     def query_kg(
         entity_type: str,
         property: str | None = None,  # noqa: A002 - as the agent's own tool
@@ -172,28 +171,24 @@ def make_server(backend: Backend, root: Path) -> MCPServer:
         """Finds figures or facts by entity type; filters: entity, and of reports also year, section, column and row."""
         return _called(shelf, name, "query_kg", entity_type=entity_type, property=property, filters=filters)
 
-    @server.tool()
-    @refusing
+    @tool
     def list_entities(entity_type: str, name: Name = None) -> str:
         """Lists the instances of an entity type, such as CashFlow_2009 of CashFlow."""
         return _called(shelf, name, "list_entities", entity_type=entity_type)
 
-    @server.tool()
-    @refusing
+    @tool
     def introspect_ontology(
         action: Literal["list_types", "get_properties"], entity_type: str | None = None, name: Name = None
     ) -> str:
         """Lists the entity types (list_types), or the properties of one (get_properties)."""
         return _called(shelf, name, "introspect_ontology", action=action, entity_type=entity_type)
 
-    @server.tool()
-    @refusing
+    @tool
     def calculate(operation: str, values: list[str | int | float], name: Name = None) -> str:
         """Calculates with figures of query_kg and earlier results by name: subtract, divide, percentage_change ..."""
         return _called(shelf, name, "calculate", operation=operation, values=values)
 
-    @server.tool()
-    @refusing
+    @tool
     def show_source(turn: int, source: int = 1, name: Name = None) -> str:
         """Shows the cell or sentence of a source of an answer with the lines around it; both count from 1."""
         opened = shelf.get(name)

@@ -29,8 +29,6 @@ UNSURE = 0.8
 
 _SIGNS = {"add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "greater": ">", "exp": "^"}
 _MOST_PATHS, _MOST_NEAREST = 6, 3
-_WIDTH, _HEIGHT, _GAP, _LETTER, _LONGEST = 24, 30, 96, 7.2, 26
-"""Points of the picture of a path: beside a name, of a node, between nodes, of a letter; and letters of a name."""
 
 
 def turn_content(subject: Subject, turn: AnyTurn) -> dict[str, Any]:
@@ -41,29 +39,26 @@ def turn_content(subject: Subject, turn: AnyTurn) -> dict[str, Any]:
         turn: The turn.
 
     Returns:
+        What :func:`experiments.pages.turn_figures` has, and
         ``answer`` in words, or ``None`` with ``message``; ``confidence`` in [0, 1]; ``steps`` of the calculation;
-        ``sources``, each with its ``place`` in words and ``row`` and ``column``, or ``sentence``, from 0, and the span
-        ``start`` to ``end``; ``runner_up``; ``nearest`` candidates of an abstention; ``paths`` as lists of names.
+        ``sources``, each with its ``place`` in words, ``row`` and ``column``, or ``sentence``, from 0, the span
+        ``start`` to ``end``, and the ``view`` of its file (``picture`` of a page, ``frame``, or ``None``);
+        ``runner_up``; ``nearest`` candidates of an abstention; ``paths`` as lists of names.
     """
     picked = turn.candidates[turn.pick] if turn.pick is not None else None
     others = [one for place, one in enumerate(turn.candidates) if place != turn.pick]
     is_unsure = turn.confidence is not None and turn.confidence < UNSURE
     figures = subject.figures(turn)
-    names = ("question", "canonical", "confidence", "failure", "message", "explanation", "abstained", "program")
-    costs = ("lm_calls", "prompt_tokens", "completion_tokens", "seconds")
     return {
-        **{name: figures[name] for name in names},
+        **figures,
         "answer": turn.words or figures["answer"],
         "exact": figures["answer"],
         "query": figures["path"] if turn.detail is not None else None,
-        "facts": figures["facts"] if turn.detail is not None else [],
-        "tool_calls": figures["tool_calls"],
         "steps": _steps(subject, picked) if picked is not None else [],
         "sources": _sources(subject, picked) if picked is not None else _passage_sources(subject, turn),
         "paths": list(_paths(turn, picked))[:_MOST_PATHS],
         "runner_up": _runner_up(subject, turn, others) if is_unsure and turn.failure is None else None,
         "nearest": [_alternative(subject, one) for one in others[:_MOST_NEAREST]] if turn.failure is not None else [],
-        **{name: getattr(turn.usage, name) for name in costs},
     }
 
 
@@ -79,7 +74,7 @@ def _passage_sources(subject: Subject, turn: AnyTurn) -> list[dict[str, Any]]:
     """The sentences of texts that an answer rests on."""
     facts = turn.detail.facts if isinstance(turn.detail, TextDetail) else ()
     return [
-        {"sentence": number, "start": 0, "end": len(text), "place": quoted, "text": text, "page": 0}
+        {"sentence": number, "start": 0, "end": len(text), "place": quoted, "text": text, "view": None}
         for number, (_, text, quoted) in (enumerate(sentences_of(subject)) if facts else ())
         if quoted in facts
     ]
@@ -114,8 +109,15 @@ def _source(subject: Subject, source: Source) -> dict[str, Any]:
         text: str = report.table[source.row][source.column]
     else:
         text = report.sentences[source.sentence]
-    shown = {"place": words, "text": text[source.start : source.end], "page": place.page if place is not None else 0}
-    return {**dataclasses.asdict(source), **shown}
+    view = None
+    if place is not None:
+        view = "picture" if place.box is not None else "frame" if is_web_page(place.file) else None
+    return {**dataclasses.asdict(source), "place": words, "text": text[source.start : source.end], "view": view}
+
+
+def is_web_page(file: str) -> bool:
+    """Whether the file of a place is shown as it is, in a frame."""
+    return file.lower().endswith((".html", ".htm"))
 
 
 def place_of(subject: Subject, source: Source) -> Place | None:
@@ -177,48 +179,3 @@ def _paths(turn: AnyTurn, picked: Candidate | None) -> Iterator[list[str]]:
         names = text.split(SEPARATOR)
         if len(names) >= 3 and len(names) % 2:
             yield names
-
-
-def path_picture(paths: Sequence[Sequence[str]]) -> dict[str, Any] | None:
-    """Paths as a drawing in columns, where one name is one node: ``nodes`` and ``edges`` with their points.
-
-    Returns:
-        ``None`` without paths.
-    """
-    columns: dict[str, int] = {}
-    edges: dict[tuple[str, str, str], None] = {}
-    for path in paths:
-        for place in range(0, len(path) - 1, 2):
-            start, end = path[place], path[place + 2]
-            columns.setdefault(start, 0)
-            columns.setdefault(end, columns[start] + 1)
-            edges[start, path[place + 1], end] = None
-    if not edges:
-        return None
-    shown = {name: name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in columns}
-    width = {name: round(len(shown[name]) * _LETTER + _WIDTH) for name in columns}
-    labels = [relation if len(relation) <= _LONGEST else f"{relation[: _LONGEST - 1]}…" for _, relation, _ in edges]
-    gap = max(_GAP, *(round(len(label) * _LETTER) + 28 for label in labels))
-    left, nodes = 8, dict[str, dict[str, Any]]()
-    rows = 0
-    for column in range(max(columns.values()) + 1):
-        own = [name for name in columns if columns[name] == column]
-        for row, name in enumerate(own):
-            top = 12 + row * (_HEIGHT + 24)
-            nodes[name] = {"name": name, "text": shown[name], "x": left, "y": top, "width": width[name]}
-        rows = max(rows, len(own))
-        left += max((width[name] for name in own), default=0) + gap
-    lines = []
-    for (start, relation, end), label in zip(edges, labels, strict=True):
-        first, last = nodes[start], nodes[end]
-        x1, x2 = first["x"] + first["width"], last["x"]
-        y1, y2 = first["y"] + _HEIGHT // 2, last["y"] + _HEIGHT // 2
-        # The label is at the end: relations that leave one node differ there.
-        lines.append({"name": relation, "text": label, "x1": x1, "y1": y1, "x2": x2, "y2": y2, "y": y2 - 5})
-    return {
-        "width": left - gap + 8,
-        "height": 12 + rows * (_HEIGHT + 24),
-        "node_height": _HEIGHT,
-        "nodes": list(nodes.values()),
-        "edges": lines,
-    }

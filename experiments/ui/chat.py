@@ -13,7 +13,7 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import dspy
 from fastapi import APIRouter, HTTPException
@@ -21,6 +21,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel
 
 from experiments.console import write_share
+from experiments.facade import Subject
 from experiments.ui.answers import turn_content
 from experiments.ui.sessions import Backend
 from programs.turns import AnyTurn
@@ -31,24 +32,17 @@ MODEL = "finpath"
 _KEPT = 200
 
 
-class ChatText(BaseModel):
-    """A part of a message."""
-
-    type: Literal["text"]
-    text: str
-
-
 class ChatMessage(BaseModel):
     """A message of a client."""
 
-    role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | list[ChatText] | None = None
+    role: str
+    content: str | list[dict[str, str]] | None = None
 
     @property
     def text(self) -> str:
         """Its text."""
-        parts = self.content if isinstance(self.content, list) else [ChatText(type="text", text=self.content or "")]
-        return "\n".join(part.text for part in parts).strip()
+        parts = self.content if isinstance(self.content, list) else [{"text": self.content or ""}]
+        return "\n".join(part.get("text", "") for part in parts).strip()
 
 
 class ChatRequest(BaseModel):
@@ -59,39 +53,23 @@ class ChatRequest(BaseModel):
     stream: bool = False
 
 
-class Chats:
-    """Conversations by their questions, so that the last question alone is answered.
-
-    Args:
-        backend: What is answered with.
-    """
-
-    def __init__(self, backend: Backend) -> None:
-        self.backend = backend
-        self._states: OrderedDict[tuple[str, ...], Any] = OrderedDict()
-
-    def answer(self, questions: tuple[str, ...]) -> AnyTurn:
-        """The turn of the last question."""
-        subject = self.backend.subject
-        assert subject is not None
-        known = next((end for end in range(len(questions), 0, -1) if questions[:end] in self._states), 0)
-        state = self._states.get(questions[:known])  # another thread may just have dropped it
-        if state is None:
-            known, state = 0, subject.program.start(subject.world)
-        with dspy.context(**self.backend.settings):
-            for place in range(known, len(questions)):
-                state = subject.program.ask(state, questions[place])
-        if state.turns[-1].failure != "lm_error":  # asked again, a model that was down may answer
-            self._states[questions] = state
-        if len(self._states) > _KEPT:
-            self._states.popitem(last=False)
-        turn: AnyTurn = state.turns[-1]
-        return turn
-
-
 def chat_router(backend: Backend) -> APIRouter:
     """The routes of the protocol: ``/v1/models`` and ``/v1/chat/completions``."""
-    router, chats = APIRouter(prefix="/v1"), Chats(backend)
+    router, states = APIRouter(prefix="/v1"), OrderedDict[tuple[str, ...], Any]()
+
+    def answer(subject: Subject, questions: tuple[str, ...]) -> AnyTurn:
+        """The turn of the last question; those before it are mostly known from the request before."""
+        state, rest = states.get(questions[:-1]), questions[-1:]
+        if state is None:
+            state, rest = subject.program.start(subject.world), questions
+        with dspy.context(**backend.settings):
+            for question in rest:
+                state = subject.program.ask(state, question)
+        states[questions] = state
+        if len(states) > _KEPT:
+            states.popitem(last=False)
+        turn: AnyTurn = state.turns[-1]
+        return turn
 
     @router.get("/models")
     def list_models() -> dict[str, Any]:
@@ -109,26 +87,17 @@ def chat_router(backend: Backend) -> APIRouter:
             raise HTTPException(400, f"messages of the user must have 1 to {limits.characters} characters")
         if len(questions) > limits.questions:
             raise HTTPException(400, f"a chat may have at most {limits.questions} questions")
-        turn = await backend.run(chats.answer, questions)
+        turn = await backend.run(answer, subject, questions)
         content = turn_content(subject, turn)
         reply = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": MODEL}
         text = reply_text(content)
         if request.stream:
             return StreamingResponse(_chunks(reply, text), media_type="text/event-stream")
-        prompt, completion = turn.usage.prompt_tokens, turn.usage.completion_tokens
-        return JSONResponse(
-            {
-                **reply,
-                "object": "chat.completion",
-                "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-                "usage": {
-                    "prompt_tokens": prompt,
-                    "completion_tokens": completion,
-                    "total_tokens": prompt + completion,
-                },
-                "finpath": content,
-            }
-        )
+        usage = {name: getattr(turn.usage, name) for name in ("prompt_tokens", "completion_tokens")}
+        usage["total_tokens"] = sum(usage.values())
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        whole = {"object": "chat.completion", "choices": [choice], "usage": usage, "finpath": content}
+        return JSONResponse({**reply, **whole})
 
     return router
 

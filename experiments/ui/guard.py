@@ -3,15 +3,16 @@
     app = Guard(make_app(...), token="...", host="0.0.0.0")
 
 On loopback everyone on the machine may come in, but no page of another site: its requests name another host or origin.
-At any other address a request has the token (``Authorization: Bearer TOKEN``), or the cookie of a session that began
-with it.
+At any other address a request has the token: as ``Authorization: Bearer TOKEN``, or as the password that a browser asks
+for.
 """
 
 from __future__ import annotations
 
+import base64
 import hmac
 import ipaddress
-from collections.abc import Callable
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,10 +22,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kg.errors import ConfigError
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""The Content-Security-Policy of every reply: nothing of another site, and no script or style inside a page."""
+"""The Content-Security-Policy of replies: nothing of another site, and no script or style inside a page."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -68,30 +69,19 @@ class Guard:
         token: The token, if one is needed.
         host: The address of the server.
         largest: Bytes that a request may have.
-        is_known: Whether a cookie names a session.
-        public: The paths that need no token.
-        login: The path of the page that a visitor of ``/`` without the token sees.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        token: str | None,
-        host: str,
-        largest: int,
-        is_known: Callable[[Headers], bool] = lambda _: False,
-        public: tuple[str, ...] = (),
-        login: str | None = None,
-    ) -> None:
-        self.app, self.token, self.largest, self.is_known = app, token, largest, is_known
-        self.public, self.login = public, login
+    def __init__(self, app: ASGIApp, *, token: str | None, host: str, largest: int) -> None:
+        self.app, self.token, self.largest = app, token, largest
         self.hosts = {*_LOCAL, host} if is_loopback(host) else None
 
     def allows(self, headers: Headers) -> bool:
         """Whether the headers of a request have the token."""
-        given = headers.get("authorization", "").removeprefix("Bearer ").strip()
-        return self.token is None or hmac.compare_digest(given.encode(), self.token.encode())
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "basic":
+            with suppress(ValueError):
+                given = base64.b64decode(given).decode().partition(":")[2]
+        return self.token is None or hmac.compare_digest(given.strip().encode(), self.token.encode())
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
         """The status and the reason for which a request is refused, if it is."""
@@ -108,7 +98,7 @@ class Guard:
                 return 411, "a request must have its length"
             if int(length) > self.largest:
                 return 413, f"a request must have at most {self.largest:,} bytes, got {int(length):,}"
-        if scope["path"] not in self.public and not self.allows(headers) and not self.is_known(headers):
+        if not self.allows(headers):
             return 401, "the token is missing or wrong"
         return None
 
@@ -120,11 +110,13 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update({name: value for name, value in HEADERS.items() if name not in headers})
             await send(message)
 
-        refusal = self.refusal(scope)
-        if refusal is not None and refusal[0] == 401 and scope["path"] == "/" and self.login is not None:
-            scope, refusal = {**scope, "path": self.login, "raw_path": self.login.encode()}, None
-        app = JSONResponse({"detail": refusal[1]}, refusal[0]) if refusal is not None else self.app
+        app = self.app
+        if (refusal := self.refusal(scope)) is not None:
+            status, reason = refusal
+            asks = {"WWW-Authenticate": 'Basic realm="the password is the token of finpath"'} if status == 401 else {}
+            app = JSONResponse({"detail": reason}, status, asks)
         await app(scope, receive, send_with_headers)

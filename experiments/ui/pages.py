@@ -9,40 +9,32 @@ from __future__ import annotations
 import csv
 import io
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from experiments.console import write_share
-from experiments.ui.answers import path_picture, place_of, sentences_of
+from experiments.ui.answers import is_web_page, place_of, sentences_of
 from experiments.ui.sessions import UserSession
+from experiments.ui.worker import work
 from kg.errors import DataError
-from kg.reports import Report, Source
+from kg.readers.web_page import marked_page
+from kg.reports import Report, SentenceSource, Source
 
-_WORKER, _SECONDS = Path(__file__).with_name("sheet_worker.py"), 60
 _FORMULA = re.compile(r"[=+@\t\r-]")
 _NUMBER = re.compile(r"[-+]?[\d.,]+%?")
 _COLUMNS = ("question", "answer", "exact", "confidence", "message", "program", "places", "runner_up")
 
 
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("experiments.ui"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["share"] = lambda value: write_share(value, 0)
-    environment.globals["picture"] = path_picture
-    return environment
-
-
-_ENVIRONMENT = _environment()
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("experiments.ui"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.filters["share"] = lambda value: write_share(value, 0)
 
 
 def render(template: str, **values: Any) -> str:
@@ -101,20 +93,24 @@ def _window(place: int, count: int, most: int) -> tuple[int, int]:
     return first, min(count, first + most)
 
 
-def sheet_picture(session: UserSession, source: Source) -> bytes:
-    """The place of a figure on its page of a PDF file as PNG, drawn in a process of its own.
+def file_view(session: UserSession, source: Source) -> bytes | str:
+    """The place of a figure in its file: on its page of a PDF file as PNG, or in the HTML of a page, without scripts.
 
     Raises:
-        DataError: The figure is on no page, or the page cannot be drawn.
+        DataError: The figure is in no such file.
+        QueryError: The page cannot be drawn.
     """
-    place = place_of(session.subject, source) if session.subject is not None else None
-    if place is None or place.box is None or place.file not in session.files:
-        raise DataError("the figure is on no page of a PDF file")
-    words = [sys.executable, str(_WORKER), str(session.files[place.file]), *map(str, (place.page, *place.box))]
-    try:
-        return subprocess.run(words, check=True, capture_output=True, timeout=_SECONDS).stdout
-    except subprocess.SubprocessError as error:
-        raise DataError("cannot be drawn", file=place.file, place=f"page {place.page}") from error
+    subject = session.subject
+    place = place_of(subject, source) if subject is not None else None
+    file = session.files.get(place.file) if place is not None else None
+    if subject is None or place is None or file is None:
+        raise DataError("the figure is in no file")
+    if is_web_page(place.file):
+        sentence = subject.world.report.sentences[source.sentence] if isinstance(source, SentenceSource) else ""
+        return marked_page(file, place, sentence)
+    if place.box is None:
+        raise DataError("the figure is on no page of a file")
+    return work("sheet", {"file": str(file), "page": place.page, "box": place.box})
 
 
 def export_csv(turns: Sequence[Mapping[str, Any]]) -> str:

@@ -5,7 +5,7 @@ write_text("page_49.html", graph_page("page_49.pdf", report_edges(own, graph)))
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from experiments.ui.pages import render
@@ -40,6 +40,13 @@ def ontology_edges(ontology: Ontology) -> Iterator[PictureEdge]:
         note = f"{item.unit}, in {item.reports} reports" + (f"; also {', '.join(also)}" if also else "")
         for domain in item.domain[:1]:
             yield PictureEdge(domain, "has the line item", f"#{item.name}", item.label, note)
+
+
+def path_edges(paths: Iterable[Sequence[str]]) -> Iterator[PictureEdge]:
+    """The relations of paths, each a list of names: an entity, then relations and entities in turn."""
+    for path in paths:
+        for start, relation, end in zip(path[::2], path[1::2], path[2::2], strict=False):
+            yield PictureEdge(start, relation, end, end)
 
 
 def graph_page(title: str, edges: Iterable[PictureEdge]) -> str:

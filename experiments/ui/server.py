@@ -5,8 +5,7 @@
     $ curl -b jar -H 'Content-Type: application/json' -d '{"question": "what were net sales in 2020?"}' \
         http://127.0.0.1:8080/api/questions
 
-A cookie names the session. A client without cookies sends it as the header ``finpath-session``, whose value is in the
-reply to its first request.
+A cookie names the session.
 """
 
 from __future__ import annotations
@@ -16,28 +15,27 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Form, HTTPException, Request, Response, UploadFile
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, StreamingResponse
+from fastapi import Body, Depends, FastAPI, HTTPException, Request, Response, UploadFile
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp
 
 from experiments.ui.answers import turn_content
 from experiments.ui.chat import chat_router
-from experiments.ui.graphs import query, turtle_of
+from experiments.ui.graphs import query_graph, turtle_of
 from experiments.ui.guard import Guard
-from experiments.ui.pages import document_view, export_csv, render, sheet_picture
+from experiments.ui.pages import document_view, export_csv, file_view, render
+from experiments.ui.pictures import graph_page, path_edges
 from experiments.ui.sessions import Backend, Question, SessionBusyError, Sessions, UserSession
 from kg.errors import FinpathError, LMError
 from kg.reports import CellSource, SentenceSource
 
 COOKIE = "finpath-session"
-"""The name of the cookie, and of the header, that names a session."""
+"""The name of the cookie that names a session."""
 
 _FOLDER = Path(__file__).parent
 _UNSAFE = re.compile(r"[^\w.,()+ -]")
@@ -52,32 +50,14 @@ class AskedQuestion(BaseModel):
     model: bool = True
 
 
-class SparqlQuery(BaseModel):
-    """A query that only reads: SELECT or ASK."""
-
-    query: str
-
-
-def session_key(headers: Headers) -> str | None:
-    """The key of the session that a request's headers name."""
-    cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    return cookie.value if cookie is not None else headers.get(COOKIE)
-
-
 async def current_session(request: Request, response: Response) -> UserSession:
     """The session of a request, which begins with the first one."""
     sessions: Sessions = request.app.state.sessions
-    session = sessions.get(session_key(request.headers))
+    session = sessions.get(request.cookies.get(COOKIE))
     if session is None:
         session = sessions.new()
-        name_session(response, session)
+        response.set_cookie(COOKIE, session.key, httponly=True, samesite="strict")
     return session
-
-
-def name_session(response: Response, session: UserSession) -> None:
-    """Sets the cookie and the header that name a session."""
-    response.headers[COOKIE] = session.key
-    response.set_cookie(COOKIE, session.key, httponly=True, samesite="strict")
 
 
 Current = Annotated[UserSession, Depends(current_session)]
@@ -106,17 +86,7 @@ def make_app(backend: Backend, host: str = "127.0.0.1", token: str | None = None
     _add_pages(app)
     _add_api(app)
     app.include_router(chat_router(backend))
-    guard = Guard(
-        app,
-        token=token,
-        host=host,
-        largest=backend.limits.upload,
-        is_known=lambda headers: app.state.sessions.get(session_key(headers)) is not None,
-        login="/token",
-        public=("/token", "/static/page.css", "/static/page.js"),
-    )
-    app.state.allows = guard.allows
-    return guard
+    return Guard(app, token=token, host=host, largest=backend.limits.upload)
 
 
 def _handler(status: int) -> Any:
@@ -128,18 +98,6 @@ def _handler(status: int) -> Any:
 
 def _add_pages(app: FastAPI) -> None:
     """Adds the page, its parts and the exports."""
-
-    @app.get("/token", response_class=HTMLResponse, include_in_schema=False)
-    async def token_page() -> str:
-        return render("token.html")
-
-    @app.post("/token", include_in_schema=False)
-    async def take_token(request: Request, token: Annotated[str, Form()]) -> Response:
-        if not request.app.state.allows(Headers({"authorization": token})):
-            return HTMLResponse(render("token.html", message="This is not the token."), 401)
-        reply = RedirectResponse("/", 303)
-        name_session(reply, request.app.state.sessions.new())
-        return reply
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def page(session: Current) -> str:
@@ -154,14 +112,23 @@ def _add_pages(app: FastAPI) -> None:
     async def document(session: Current, row: int = 0, sentence: int = 0) -> str:
         return render("document.html", view=document_view(session, row, sentence))
 
-    @app.get("/sheet.png", include_in_schema=False)
-    async def sheet(session: Current, row: int = -1, column: int = -1, sentence: int = -1) -> Response:
+    @app.get("/turns/{number}/path.html", include_in_schema=False)
+    async def path(session: Current, number: int) -> Response:
+        question = question_of(session, number)
+        paths = content_of(session, question)["paths"] if question.turn is not None else []
+        return _framed(
+            graph_page(question.text, path_edges(paths)), "sandbox allow-scripts; script-src 'unsafe-inline'"
+        )
+
+    @app.get("/place", include_in_schema=False)
+    async def place(session: Current, row: int = -1, column: int = -1, sentence: int = -1) -> Response:
         report = session.subject.world.report if session.subject and session.subject.kind == "report" else None
         is_cell = report and 0 <= row < len(report.table) and 0 <= column < len(report.table[0])
         if report is None or not (is_cell or 0 <= sentence < len(report.sentences)):
             raise HTTPException(404, "there is no such place")
         source = CellSource(row, column, 0, 0) if is_cell else SentenceSource(sentence, 0, 0)
-        return Response(await session.backend.run(sheet_picture, session, source), media_type="image/png")
+        view = await session.backend.run(file_view, session, source)
+        return Response(view, media_type="image/png") if isinstance(view, bytes) else _framed(view, "sandbox")
 
     @app.get("/export.{form}", include_in_schema=False)
     async def export(session: Current, form: str) -> Response:
@@ -170,7 +137,7 @@ def _add_pages(app: FastAPI) -> None:
         title = session.subject.title if session.subject is not None else ""
         if form == "html":
             style = (_FOLDER / "static" / "page.css").read_text(encoding="utf-8")
-            text = render("export.html", turns=turns, title=title, style=style)
+            text = render("export.html", session=session, content=content_of, questions=answered, style=style)
         elif form == "csv":
             text = export_csv(turns)
         elif form == "json":
@@ -181,11 +148,18 @@ def _add_pages(app: FastAPI) -> None:
         return Response(text, media_type=kind, headers={"Content-Disposition": f"attachment; filename=answers.{form}"})
 
 
+def _framed(page: str, policy: str) -> Response:
+    """A page for a frame, which knows nothing of the session and loads nothing."""
+    common = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+    return HTMLResponse(page, headers={"Content-Security-Policy": f"{policy}; {common}"})
+
+
 def content_of(session: UserSession, question: Question) -> dict[str, Any]:
     """The content of an answered question."""
     assert session.subject is not None
     assert question.turn is not None
-    return {**turn_content(session.subject, question.turn), "model_failed": question.model_failed}
+    own = {"model_failed": question.model_failed, "usd": question.usd}
+    return {**turn_content(session.subject, question.turn), **own}
 
 
 def question_of(session: UserSession, number: int) -> Question:
@@ -256,15 +230,25 @@ def _add_api(app: FastAPI) -> None:
         """The steps of an answer from its first, as server-sent events ``step``, then ``done``."""
         return StreamingResponse(_events(question_of(session, number)), media_type="text/event-stream")
 
+    @app.post("/api/questions/{number}/feedback")
+    async def judge(session: Current, number: int, right: Annotated[bool, Body(embed=True)]) -> dict[str, Any]:
+        """Writes on the trace of an answer in MLflow whether its user finds it right."""
+        question = question_of(session, number)
+        if question.trace is None or question.turn is None:
+            raise HTTPException(404, f"question {number} has no answer yet")
+        await session.backend.run(session.backend.log.give_feedback, question.trace, right)
+        question.is_right = right
+        return {"right": right}
+
     @app.get("/api/graph", response_class=PlainTextResponse)
     async def graph(session: Current) -> Response:
         """The graph of the session's subject as Turtle."""
         return PlainTextResponse(await session.backend.run(turtle_of, session.subject), media_type="text/turtle")
 
     @app.post("/api/sparql")
-    async def sparql(session: Current, asked: SparqlQuery) -> dict[str, Any]:
-        """Answers a query over that graph; it reads nothing else."""
-        result: dict[str, Any] = await session.backend.run(query, session.subject, asked.query)
+    async def sparql(session: Current, query: Annotated[str, Body(embed=True, max_length=8_000)]) -> dict[str, Any]:
+        """Answers a SELECT or an ASK over that graph; it reads nothing else."""
+        result: dict[str, Any] = await session.backend.run(query_graph, session.subject, query)
         return result
 
 

@@ -12,20 +12,24 @@ A question is answered in a thread and goes on when its visitor leaves, who sees
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import secrets
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import dspy
 from dspy.utils.callback import BaseCallback
 
+from experiments.asking import AnsweredQuestion, QuestionLog
 from experiments.facade import Subject, find_subject, kind_of, saved_program
 from kg.errors import ConfigError, DataError, FinpathError
 from kg.graphs import RDF_FILES
@@ -83,6 +87,7 @@ class Backend:
         data: Where ids of reports are looked up.
         settings: Settings of DSPy, with the language model.
         limits: The limits.
+        log: Takes a trace of each question, and the feedback of its user; by default none is kept.
 
     Attributes:
         subject: The subject of each new session.
@@ -96,9 +101,11 @@ class Backend:
         data: str = "sample:dev",
         settings: Mapping[str, Any] | None = None,
         limits: Limits | None = None,
+        log: QuestionLog | None = None,
     ) -> None:
         self.data, self.settings = data, dict(settings or {"lm": None})
         self.limits = limits if limits is not None else Limits()
+        self.log = log if log is not None else QuestionLog()
         self._program = program
         self.files = {Path(word).name: Path(word) for word in about if Path(word).is_file()}
         self.subject = self.read(about) if about else None
@@ -123,9 +130,40 @@ class Backend:
         return find_subject(about, self.data, self._program)
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Returns what a function returns in a thread, or raises TimeoutError; the thread then ends for itself."""
-        call = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, function, *arguments)
-        return await asyncio.wait_for(call, self.limits.seconds)
+        """Returns what a function returns in a thread.
+
+        Raises:
+            TimeoutError: It took too long. It is stopped, or if it waits in C for a reply, once the reply is there.
+        """
+        work = StoppableCall(partial(copy_context().run, function, *arguments))
+        try:
+            call = asyncio.get_running_loop().run_in_executor(self._pool, work)
+            return await asyncio.wait_for(call, self.limits.seconds)
+        except TimeoutError:
+            work.stop()
+            raise
+
+
+class StoppableCall:
+    """A call that another thread can stop."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self._call, self._thread, self._lock = call, 0, threading.Lock()
+
+    def __call__(self) -> Any:
+        """Returns the result of the call."""
+        self._thread = threading.get_ident()
+        try:
+            return self._call()
+        finally:
+            with self._lock:
+                self._thread = 0
+
+    def stop(self) -> None:
+        """Raises SystemExit inside the call, if it is under way."""
+        with self._lock:
+            if self._thread:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(SystemExit))
 
 
 class Question(BaseCallback):
@@ -138,6 +176,9 @@ class Question(BaseCallback):
         steps: What was done so far, each in a few words.
         turn: The answer, once there is one.
         model_failed: Whether a language model did not answer.
+        usd: The price of the model's calls in US dollars, where DSPy knows it.
+        trace: The question as it is logged.
+        is_right: The judgement of the user, if there is one.
     """
 
     def __init__(self, text: str) -> None:
@@ -145,6 +186,9 @@ class Question(BaseCallback):
         self.steps: list[str] = ["the question is read and the graph is searched"]
         self.turn: AnyTurn | None = None
         self.model_failed = False
+        self.usd: float | None = None
+        self.trace: AnsweredQuestion | None = None
+        self.is_right: bool | None = None
         self.task: asyncio.Task[None] | None = None
 
     def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002
@@ -182,6 +226,7 @@ class UserSession:
 
     Attributes:
         key: Names the session; nobody can guess it.
+        name: Names the session in traces.
         questions: The questions so far, the last one maybe without its answer.
         subject: The subject.
         files: The files of a report by their names.
@@ -189,7 +234,7 @@ class UserSession:
     """
 
     def __init__(self, backend: Backend) -> None:
-        self.backend, self.key = backend, secrets.token_urlsafe(32)
+        self.backend, self.key, self.name = backend, secrets.token_urlsafe(32), secrets.token_hex(4)
         self.questions: list[Question] = []
         self.subject: Subject | None = None
         self.files: Mapping[str, Path] = backend.files
@@ -281,13 +326,28 @@ class UserSession:
         return question
 
     async def _answer(self, question: Question, conversation: Conversation, changed: Mapping[str, Any]) -> None:
+        settings, subject = {**self.backend.settings, **changed}, self.subject
+        if (lm := settings["lm"]) is not None:
+            lm = settings["lm"] = lm.copy()  # whose history has the calls of this question alone
+        place, about = len(self.questions) - 1, f"{subject.title if subject is not None else ''} {self.name}"
+
         def answered() -> Any:
-            with dspy.context(**{**self.backend.settings, **changed, "callbacks": [question]}):
-                return conversation.program.ask(conversation.state, question.text)
+            callbacks = [*dspy.settings.callbacks, question]
+            with (
+                dspy.context(**settings, callbacks=callbacks, disable_history=False),
+                self.backend.log.turn(question.text, place, about) as question.trace,
+            ):
+                state = conversation.program.ask(conversation.state, question.text)
+                turn = state.turns[-1]
+                if subject is not None and question.trace is not None:
+                    question.trace.outputs, question.trace.failure = subject.figures(turn), turn.failure
+                return state
 
         try:
             conversation.state = await self.backend.run(answered)
             question.turn = conversation.turns[-1]
+            prices = [entry.get("cost") for entry in lm.history] if lm is not None else []
+            question.usd = sum(prices) if prices and None not in prices else None
         except TimeoutError:
             seconds = self.backend.limits.seconds
             question.turn = Turn(question.text, failure="error", message=f"no answer within {seconds:g} seconds")

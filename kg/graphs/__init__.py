@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from kg.graphs.naming import Triple, local_name, plain_name
     from kg.graphs.rdf import frozen_graph, graph_sha256, is_parse_error, quoted, slug, turtle, turtle_values
     from kg.graphs.stores import EndpointStore
-    from kg.graphs.triples import RDF_FILES, is_table_of_triples, read_file, read_rdf, read_store, read_table
+    from kg.graphs.triples import (
+        RDF_FILES,
+        is_table_of_triples,
+        read_file,
+        read_rdf,
+        read_store,
+        read_table,
+        write_turtle,
+    )
     from kg.graphs.units import converted, dimension_of, unit_of
     from kg.graphs.values import Value, ValueKind, read_date, read_value
 else:

@@ -13,16 +13,21 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from xml.parsers.expat import ExpatError, ParserCreate
 
-from pyoxigraph import BlankNode, Literal, RdfFormat, parse
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse, serialize
+from pyoxigraph import Triple as Statement
 
 from kg.errors import DataError
 from kg.graphs.index import INVERSE
+from kg.graphs.namespaces import PREFIXES
 from kg.graphs.naming import LABEL, Triple
 
 if TYPE_CHECKING:
+    from kg.graphs.facts import FactGraph
     from kg.graphs.stores import EndpointStore
+    from kg.graphs.values import Value
 
 RDF_FILES = {
     ".ttl": RdfFormat.TURTLE,
@@ -46,6 +51,8 @@ Problem = Callable[[str], None]
 _ENTITY = re.compile(r"""<!ENTITY\s+([^\s%"']+)\s+(["'])(.*?)\2""", re.DOTALL)
 _PARAMETER, _USE = re.compile(r"<!ENTITY\s+%"), re.compile(r"&([^&;\s]+);")
 _HEADER = frozenset(("subject", "predicate", "relation", "object", "head", "tail", "s", "p", "o", "source", "target"))
+_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+_DECIMAL = NamedNode("http://www.w3.org/2001/XMLSchema#decimal")
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _PAGE, _COLUMNS = 20_000, 8
 _FIRST, _LONGEST_NAME, _LONGEST_LINE, _MOSTLY = 50, 80, 80, 0.8
@@ -305,3 +312,34 @@ def _page(store: EndpointStore, start: int) -> list[Triple]:
         )
         for subject, relation, value, literal, from_blank, to_blank, datatype, language in rows
     ]
+
+
+def write_turtle(graph: FactGraph) -> str:
+    """Returns the facts of a graph as Turtle, with names as labels; what has no IRI gets one of its name."""
+    prefixes = {prefix: str(namespace) for prefix, namespace in PREFIXES.items()}
+    return (serialize(_facts(graph), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
+
+
+def _facts(graph: FactGraph) -> Iterator[Statement]:
+    relations, classes = ([_named(part.iri) for part in parts] for parts in (graph.relations, graph.classes))
+    terms = [_term(value) for value in graph.values]
+    for node, subject in enumerate(terms):
+        if isinstance(subject, Literal):
+            continue
+        if not graph.is_nameless(node):
+            yield Statement(subject, NamedNode(LABEL), Literal(graph.name(node)))
+        for kind in graph.types[node]:
+            yield Statement(subject, _TYPE, classes[kind])
+        for relation, inverse in graph.steps(node):
+            for other in () if inverse else graph.follow(node, relation):
+                yield Statement(subject, relations[relation], terms[other])
+
+
+def _term(value: Value) -> NamedNode | BlankNode | Literal:
+    if value.kind != "entity":
+        return Literal(value.text) if value.number is None else Literal(f"{value.number:f}", datatype=_DECIMAL)
+    return BlankNode(value.text[2:]) if value.text.startswith("_:") else _named(value.text)
+
+
+def _named(text: str) -> NamedNode:
+    return NamedNode(text if text.startswith(("http://", "https://", "urn:")) else f"urn:finpath:name/{quote(text)}")

@@ -47,6 +47,8 @@ _NOTE = re.compile(r"\s*(?:[(\[]?\s*(?:\d{1,2}|[a-z])\s*[)\]]?[\s,]*)+|[*†‡�
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _CHARSET = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*(?!utf-?8)([\w.-]+)", re.IGNORECASE)
 _HEAD = 4096
+_ACTIVE = ("script", "iframe", "frame", "object", "embed", "base", "meta", "link", "audio", "video")
+_LIT = "#lit { outline: 3px solid #1d5fa8; background: #ffe08a }"
 _BULLET = re.compile(r"^\s*[•·▪◦●○■–—*]\s+")
 _DIGIT = re.compile(r"\d")
 _MOST_SPAN, _MOST_DIGITS = 100, 6
@@ -125,6 +127,57 @@ def read_html(path: Path) -> Content:
                 page.pieces.append(element.tail or "")
     page.end_block()
     return Content(tuple(page.tables), tuple(page.sentences), problems)
+
+
+def marked_page(path: Path, place: Place, sentence: str = "") -> str:
+    """The HTML of a page without what runs or loads, and with the id ``lit`` at a cell, or at the block of a sentence.
+
+    Args:
+        path: The file.
+        place: A place that :func:`read_html` gave.
+        sentence: The sentence, if the place is one.
+    """
+    html, etree = load_library("lxml.html", path), load_library("lxml.etree", path)
+    root = html.fromstring(_DECLARATION.sub("", _decoded(path)[0]))
+    element = _cell_at(root, place) if place.cell else _block_of(root, sentence)
+    if element is not None:
+        element.set("id", "lit")
+    for part in root.iter(etree.Element):
+        for name in list(part.attrib):
+            if name.startswith("on") or (name == "id" and part is not element):
+                del part.attrib[name]
+    etree.strip_elements(root, *_ACTIVE, with_tail=False)
+    return f"<!doctype html><style>{_LIT}</style>{html.tostring(root, encoding='unicode')}"
+
+
+def _cell_at(root: Any, place: Place) -> Any:
+    """The element of a cell's place, counted as :func:`read_html` counts; ``None`` where there is none."""
+    facts, count = InlineFacts.of(root), 0
+    outer = {next(table.iterancestors("table"), None) for table in root.iter("table")}
+    for table in root.iter("table"):
+        if table in outer or not all(map(_is_seen, (table, *table.iterancestors()))):
+            continue
+        rows = list(_rows(table, place.file, place.sheet, facts))
+        count += not _is_layout(rows)
+        if f"table {count}" != place.sheet:
+            continue
+        for number, (row, cells) in enumerate(zip(table.iter("tr"), rows, strict=True), start=1):
+            own = [one.cell.place.cell for one in cells if one.cell.place.cell.endswith(str(number))]
+            for name, element in zip(own, row.iter("td", "th"), strict=False):
+                if name == place.cell:
+                    return element
+    return None
+
+
+def _block_of(root: Any, sentence: str) -> Any:
+    """The innermost element with a sentence; ``None`` where there is none."""
+    wanted, inner = "".join(sentence.split()), root
+    while True:
+        parts = (part for part in inner if isinstance(part.tag, str))
+        part = next((part for part in parts if wanted in "".join(part.text_content().split())), None)
+        if part is None:
+            return inner if inner is not root else None
+        inner = part
 
 
 def _decoded(path: Path) -> tuple[str, tuple[str, ...]]:

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
     from programs.lm.guarded import GuardedLM
     from programs.lm.marks import plain_text
     from programs.lm.probabilities import LEAST_SHARE, probability_of, sampling, stated, tokens_of
-    from programs.lm.runtime import EngineSettings, file_sha256, find_adapter, load_runtime, serve
+    from programs.lm.runtime import EngineSettings, file_sha256, find_adapter, load_runtime
 else:
     __getattr__ = lazy_exports(__name__, __file__)

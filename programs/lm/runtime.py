@@ -1,9 +1,4 @@
-"""The runtime of an embedded model: its settings, and a server of the same weights for other programs.
-
->>> with serve(EngineSettings(path, "local/qwen2.5-coder-1.5b")) as address:
-...     dspy.LM("openai/qwen2.5-coder-1.5b", api_base=f"{address}/v1", api_key="none")("2 + 2?")
-['4']
-"""
+"""The runtime of an embedded model: its settings, the adapters of its weights, and its start."""
 
 from __future__ import annotations
 
@@ -11,9 +6,7 @@ import hashlib
 import json
 import os
 import re
-import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,35 +134,6 @@ def server_parameters(settings: EngineSettings) -> Any:
     for name, value in values.items():
         setattr(parameters, name, value)
     return parameters
-
-
-@contextmanager
-def serve(settings: EngineSettings, port: int = 0, key: str | None = None) -> Iterator[str]:
-    """Offers a model to any client that speaks the OpenAI protocol, from this machine only, while the context lasts.
-
-    Args:
-        settings: The weights and the machine's share.
-        port: Where to listen; 0 for any port that is free.
-        key: The key that clients must send; by default none.
-
-    Yields:
-        The server's address; the protocol's paths are below ``/v1``.
-
-    Raises:
-        LMError: The weights cannot be loaded, or the port is taken.
-    """
-    parameters = server_parameters(settings)
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise LMError(f"port {port} is taken: choose another one with --port") from error
-    parameters.port = port
-    if key is not None:
-        parameters.api_keys = [key]
-    server = start(parameters, settings)
-    yield str(server.listening_address)
 
 
 def start(parameters: Any, settings: EngineSettings) -> Any:

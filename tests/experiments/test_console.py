@@ -6,12 +6,10 @@ import json
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tqdm import tqdm
 
-from experiments.console import format_table, json_output, progress, show
+from experiments.console import format_table, json_output, show
 
 
 def test_json_is_written_whole_and_plain(tmp_path: Path) -> None:
@@ -20,18 +18,6 @@ def test_json_is_written_whole_and_plain(tmp_path: Path) -> None:
         write({"a": float("nan"), "b": (1, Decimal("2.50")), "c": None})
     assert json.loads(target.read_text()) == {"a": None, "b": [1, "2.50"], "c": None}
     assert [path.name for path in target.parent.iterdir()] == ["out.json"]
-
-
-def test_a_bar_outlives_that_dspy_empties_the_list_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = tqdm.__new__
-
-    def emptied(cls: type[Any], *arguments: Any, **options: Any) -> Any:
-        bar = made(cls, *arguments, **options)
-        tqdm._instances.clear()
-        return bar
-
-    monkeypatch.setattr(tqdm, "__new__", emptied)
-    progress(2, "turns").close()
 
 
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

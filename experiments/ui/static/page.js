@@ -111,17 +111,18 @@ function clear() {
 }
 
 async function light(figure) {
-  const { row, column, sentence, start, end, page } = figure.dataset;
+  const { row, column, sentence, start, end, view } = figure.dataset;
   const id = row === undefined ? `s${sentence}` : `r${row}c${column}`;
   const report = document.getElementById("document");
+  const place = row === undefined ? `sentence=${sentence}` : `row=${row}&column=${column}`;
   if (!document.getElementById(id)) {
-    const place = row === undefined ? `sentence=${sentence}` : `row=${row}`;
     report.replaceChildren(...parsed(await (await call(`/document?${place}`)).text()).childNodes);
   }
   clear();
-  const sheet = document.getElementById("sheet");
-  sheet.hidden = !page;
-  if (page) sheet.src = `/sheet.png?${row === undefined ? `sentence=${sentence}` : `row=${row}&column=${column}`}`;
+  for (const file of report.querySelectorAll(".file")) {
+    file.hidden = file.id !== view;
+    if (!file.hidden) file.src = `/place?${place}#lit`;
+  }
   const target = document.getElementById(id);
   const text = target.textContent;
   const mark = document.createElement("mark");
@@ -148,9 +149,17 @@ document.getElementById("files").addEventListener("change", (event) => upload([.
 document.getElementById("reset").addEventListener("click", () =>
   post("/api/reset", {}).then(() => location.reload(), (error) => show(error.message)));
 backButton.addEventListener("click", back);
+// Writes on the answer's trace whether the user finds it right.
+async function judge(button) {
+  await post(`/api/questions/${button.closest(".turn").dataset.number}/feedback`, { right: button.dataset.right === "true" });
+  for (const other of button.parentNode.querySelectorAll("button")) other.ariaPressed = other === button;
+}
+
 turns.addEventListener("click", (event) => {
   const figure = event.target.closest(".figure");
+  const thumb = event.target.closest("[data-right]");
   if (figure) light(figure).catch((error) => show(error.message));
+  if (thumb) judge(thumb).catch((error) => show(error.message));
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !event.target.closest("input")) {

@@ -10,6 +10,7 @@ import pytest
 
 from experiments.commands.main import finpath
 from experiments.data import load_conversations
+from experiments.tracking import Tracker, TrackingConfig
 from kg.errors import ConfigError
 from kg.reports.ontology import Ontology
 
@@ -18,7 +19,7 @@ GOOD = {
     "pre_text": ["cash was $ 118 million in 2009 ."],
     "post_text": [],
     "table": [["", "2009", "2008"], ["net income ( loss )", "$ 103", "$ -26 ( 26 )"], ["margin", "4.5%", "5%"]],
-    "annotation": {"turn_program": ["103", "subtract(26, 118), divide(#0, 4.5%), multiply(#1, 999)"]},
+    "annotation": {"dialogue_break": ["income?"], "turn_program": ["103"], "exe_ans_list": [103.0]},
 }
 
 
@@ -55,14 +56,18 @@ def test_a_report_is_drawn_with_the_places_of_its_figures(tmp_path: Path) -> Non
     assert text.count("</script>") == 1
 
 
-def test_an_ontology_is_built_written_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ontology_is_built_written_logged_and_shown(
+    tracking_uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source, turtle, out = _file(tmp_path, GOOD, 7), tmp_path / "ontology.ttl", tmp_path / "out.json"
     assert _run("ontology", "build", source, "--out", str(turtle), "--json", str(out)) == 0
     figures = json.loads(out.read_text())
     ontology = Ontology.from_turtle(turtle.read_text())
     assert figures["sha256"] == ontology.sha256
     assert (figures["reports"], figures["properties"], figures["refused"]) == (1, 2, [])
-    assert "record number 2: must be an object with keys, got str; left out" in capsys.readouterr().err
+    assert "left out: reports.json: conversation number 2" in capsys.readouterr().err
+    run = Tracker(TrackingConfig(uri=tracking_uri)).find("latest", ["ontology"])
+    assert (run.metrics["properties"], run.params["lm.name"]) == (2, "none")
     assert _run("graph", "show", "--json", str(out)) == 0
     assert "IncomeStatement" in capsys.readouterr().out
     assert json.loads(out.read_text())["classes"] > 5

@@ -9,9 +9,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import pytest
@@ -25,7 +23,6 @@ CALLS = {
     "data fetch": "data fetch --out convfinqa 0",
     "data check": "data check two.json 0",
     "lm pull": "lm pull 0",
-    "lm serve": "lm serve 0",
     "ask": "ask MRLW/2020/page_49.pdf what-was-the-net-income-in-2020? 0",
     "chat": "chat geography 0",
     "evaluate": "evaluate beam --data two.json 0",
@@ -77,28 +74,8 @@ def home(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     weights = tmp_path / "cache" / "models" / "weights.gguf"
     monkeypatch.setattr("experiments.data.download.fetch", lambda out: [tmp_path / "two.json"])
     monkeypatch.setattr("experiments.lms.pull", lambda *_, **__: weights)
-    _lm_commands(monkeypatch, weights)
     monkeypatch.setattr("sys.stdin", io.StringIO("What is the capital of Norway?\n"))
     return tmp_path
-
-
-def _lm_commands(monkeypatch: pytest.MonkeyPatch, weights: Path) -> None:
-    from experiments.commands import lm
-
-    weights.parent.mkdir(parents=True)
-    weights.touch()
-
-    @contextmanager
-    def served(*_: object) -> Iterator[str]:
-        yield "http://127.0.0.1:8080"
-
-    class Stopped:
-        def wait(self) -> None:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(lm, "find_weights", lambda _: ("any", weights))
-    monkeypatch.setattr("programs.lm.serve", served)
-    monkeypatch.setattr(lm, "threading", SimpleNamespace(Event=Stopped))
 
 
 def _portfolio(path: Path) -> None:

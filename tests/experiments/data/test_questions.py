@@ -8,7 +8,7 @@ import datasets
 import pytest
 
 from experiments.data import join_questions, load_conversations, load_questions
-from experiments.data.questions import read_metaqa, read_pathquestion, read_worldcup
+from experiments.data.questions import read_metaqa, read_pathquestion
 from kg.errors import ConfigError, DataError
 
 
@@ -26,12 +26,6 @@ def test_pathquestion_lines() -> None:
     # PathQuestion-Large has no tail, and answers may have brackets of their own.
     large = read_pathquestion("who ?\tx (y)(x (y)/)\ta#b#x (y)", "q2")
     assert (large.answers, large.gold_paths) == (("x (y)",), ("a -> b -> x (y)",))
-
-
-def test_worldcup_lines() -> None:
-    line = "which club ?\tAjax\tDE_JONG#plays_in_club#Ajax#<end>#Ajax\tAjax/PSV/\tDE_JONG#plays#x///y#z#w"
-    one = read_worldcup(line, "q")
-    assert (one.topics, one.answers) == (("DE_JONG",), ("Ajax", "PSV"))
 
 
 def test_metaqa_lines() -> None:
@@ -150,15 +144,3 @@ def test_a_broken_file_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"{broken")
     with pytest.raises(DataError, match=rf"{name}: cannot be read as a data set"):
         load_conversations(tmp_path / name)
-
-
-def test_a_name_on_the_hub_is_asked_for(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def load(name: str) -> Any:
-        asked.append(name)
-        return datasets.DatasetDict({"train": data})
-
-    monkeypatch.setattr(datasets, "load_dataset", load)
-    assert len(load_conversations("hf:owner/name").conversations) == 2
-    assert asked == ["owner/name"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.facade import find_subject, graph_of
-from kg.errors import ConfigError, DataError
+from experiments.facade import graph_of, triples_of
+from kg.errors import DataError
 from programs.conversation import ConversationQA
 from programs.turns import Conversation
 from tests.demonstrations import HAS_READER
@@ -60,7 +60,7 @@ def test_one_invalid_statement_is_named_with_its_line(
 ) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=problem.partition(": '")[0]):
-        graph_of([str(tmp_path / name)], strict=True)
+        list(triples_of(str(tmp_path / name)))
     graph = graph_of([str(tmp_path / name)])["graph"].graph
     assert re.search(f"left out: {name}: {problem}", capsys.readouterr().err)
     names = {graph.name(node) for node in range(len(graph.values))}
@@ -87,8 +87,3 @@ def test_an_ontology_that_holds_itself_is_read(tmp_path: Path) -> None:
     <urn:sencha> a <urn:Tea> ; <urn:origin> "Japan" ."""
     (tmp_path / "g.ttl").write_text(text, encoding="utf-8")
     assert graph_of([str(tmp_path / "g.ttl")])["graph"].graph.triples
-
-
-def test_strict_is_for_graphs() -> None:
-    with pytest.raises(ConfigError, match="strict is for graphs, got a report"):
-        find_subject(["MRLW/2020/page_49.pdf"], strict=True)

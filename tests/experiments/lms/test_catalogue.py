@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-import threading
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -75,16 +71,6 @@ def forget_memory(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(Model, "fits", property(lambda model: model.size < size))
 
 
-def test_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("FINPATH_CACHE", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert models_folder() == tmp_path / "finpath" / "models"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert models_folder() == Path.home() / ".cache" / "finpath" / "models"
-    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "own"))
-    assert models_folder() == tmp_path / "own" / "models"
-
-
 def test_parts_are_joined_checked_and_left_nowhere(fetched: list[str]) -> None:
     path = pull()
     assert path.read_bytes() == CONTENT
@@ -128,35 +114,20 @@ def test_memory_decides(
     assert find_weights()[0] == "big"
 
 
-class Hub(BaseHTTPRequestHandler):
-    """A hub with one file."""
-
-    def do_HEAD(self) -> None:
-        is_there = self.path == "/authors/big/resolve/main/big.gguf"
-        self.send_response(HTTPStatus.OK if is_there else HTTPStatus.NOT_FOUND)
-        for name, value in {"ETag": '"one"', "X-Repo-Commit": "0" * 40, "Content-Length": len(CONTENT)}.items():
-            self.send_header(name, str(value))
-        self.end_headers()
-
-    def do_GET(self) -> None:
-        self.do_HEAD()
-        self.wfile.write(CONTENT)
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
-def hub(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+def hub(fetched: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """A hub with the files of the list."""
+    files = ["big.gguf"]
+
+    def download(repository: str, file: str, **_: object) -> str:
+        if file not in files:
+            raise OSError(f"{repository} cannot be reached")
+        (tmp_path / file).write_bytes(CONTENT)
+        return str(tmp_path / file)
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
     offer(monkeypatch, replace(weights.CATALOGUE[0], repository="authors/big"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield
-        server.shutdown()
-        thread.join()
+    return files
 
 
 @pytest.mark.usefixtures("hub")
@@ -167,25 +138,20 @@ def test_the_authors_come_first(fetched: list[str], capsys: pytest.CaptureFixtur
     assert "from its authors: authors/big" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("hub")
-def test_the_mirror_comes_after_the_hub(
-    monkeypatch: pytest.MonkeyPatch, fetched: list[str], capsys: pytest.CaptureFixture[str]
+def test_the_mirror_comes_after_the_hub_on_request(
+    hub: list[str], fetched: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert pull().read_bytes() == CONTENT
-    assert (len(fetched), "from its authors: authors/big" in capsys.readouterr().err) == (3, True)
-
-
-@pytest.mark.usefixtures("hub")
-def test_the_mirror_needs_a_request_for_files_of_authors(fetched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    hub.clear()
     monkeypatch.delenv("FINPATH_LM_MIRROR")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(LMError, match=r"cannot be fetched: .*; set FINPATH_LM_MIRROR=1"):
         pull("big")
     assert fetched == []
-    offer(monkeypatch, scripted_model("big"))
-    assert main(["lm", "pull", "big"]) == 0
+    monkeypatch.setenv("FINPATH_LM_MIRROR", "1")
+    assert pull("big").read_bytes() == CONTENT
     assert len(fetched) == 3
+    monkeypatch.delenv("FINPATH_LM_MIRROR")
+    offer(monkeypatch, scripted_model("other"))
+    assert main(["lm", "pull", "other"]) == 0  # a file that only the mirror has
 
 
 def test_the_commands(fetched: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,8 +159,6 @@ def test_the_commands(fetched: list[str], capsys: pytest.CaptureFixture[str]) ->
     assert "the sha256 is as expected" in capsys.readouterr().err
     assert main(["lm", "pull", "tiny"]) == 1
     assert "there is no local model 'tiny'" in capsys.readouterr().err
-    assert main(["lm", "serve", "big", "--context", "512"]) == 1
-    assert "fetch it with `finpath lm pull" in capsys.readouterr().err
 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:

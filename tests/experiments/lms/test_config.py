@@ -153,7 +153,8 @@ def test_what_a_model_took_is_on_the_run(serve: Serve, tracker: Tracker) -> None
         assert len(server.bodies) == figures["lm_calls"]
         assert figures["lm_prompt_tokens"] == sum(map(len, server.bodies)) > 0
         server.bodies.clear()
-        assert tracker.find("latest").metrics["details/lm_calls"] == figures["lm_calls"]
+        table = {row["figure"]: row["value"] for row in tracker.table(tracker.find("latest"), "figures")}
+        assert table["lm_calls"] == figures["lm_calls"]
         assert "lm_usd" in figures
 
 

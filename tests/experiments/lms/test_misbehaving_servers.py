@@ -1,14 +1,12 @@
-"""Remote models that limit, fail, hang and drop, over real HTTP; and many requests in flight."""
+"""Remote models that limit, fail, hang and drop, over real HTTP."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import dspy
-import pytest
 
 from experiments.data import load_conversations
 from experiments.evaluation import EvaluationConfig, ReportQuestions, evaluate
@@ -45,25 +43,6 @@ def test_retries_count_as_one_call(serve: Callable[..., BadServer], pauses: list
     assert lm is not None
     lm("tried twice")
     assert (lm.spent.calls, len(server.bodies)) == (1, 2)
-
-
-@pytest.mark.slow
-def test_many_requests_are_in_flight_and_each_turn_pays_its_own(serve: Callable[..., BadServer]) -> None:
-    understood = json.dumps(
-        {"understanding": {"description": "d", "properties": [], "periods": [], "operation": "select"}}
-    )
-    picked = json.dumps({"choice": 1, "confidence": 0.5})
-    server = serve(script=lambda body: Reply(text=picked if "candidates" in body else understood, seconds=0.1))
-    task = ReportQuestions(load_conversations("sample:dev"))
-    evaluation = evaluate(find_program("beam"), task, EvaluationConfig(server.config(), limit=6, threads=6))
-    assert server.most_under_way > 2
-    bodies = server.bodies[1:]
-    turns = evaluation.turns.values()
-    assert sum(turn.usage.lm_calls for turn in turns) == len(bodies)
-    assert sum(turn.usage.prompt_tokens for turn in turns) == sum(map(len, bodies))
-    for (conversation, place), turn in evaluation.turns.items():
-        sent = {len(body) for body in bodies if json.dumps(turn.question)[1:-1] in body}
-        assert any(turn.usage.prompt_tokens >= size for size in sent), (conversation, place)
 
 
 class _Evil:

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -93,25 +89,6 @@ def test_a_file_that_is_no_store_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.db").write_text("no database")
     with pytest.raises(TrackingError, match=r"bad\.db cannot be opened: .*file is not a database"):
         Tracker(TrackingConfig(f"sqlite:///{tmp_path}/bad.db")).find("latest")
-
-
-@pytest.mark.slow
-def test_two_first_runs_at_once_make_one_store(tmp_path: Path) -> None:
-    code = """
-        import sys
-        from experiments.tracking import Tracker, TrackingConfig
-        tracker = Tracker(TrackingConfig(f"sqlite:///{sys.argv[1]}/mlflow.db"))
-        with tracker.run("evaluate", sys.argv[2]):
-            pass
-    """
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    both = [
-        subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path), name], env=environment)
-        for name in ("one", "two")
-    ]
-    assert [process.wait() for process in both] == [0, 0]
-    tracker = Tracker(TrackingConfig(f"sqlite:///{tmp_path}/mlflow.db"))
-    assert {run.name for run in tracker.search(["evaluate"])} == {"one", "two"}
 
 
 def test_a_store_that_cannot_be_opened_is_reported_without_its_password() -> None:

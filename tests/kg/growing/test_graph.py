@@ -1,8 +1,7 @@
-"""The growing graph: checked updates in one transaction, origins, changed types, queries that can do no harm."""
+"""The growing graph: checked updates in one transaction, origins, changed types."""
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import signal
@@ -15,14 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from kg.errors import DataError, QueryError, SchemaError
+from kg.errors import DataError, SchemaError
 from kg.growing import AddEdge, AddNode, NodeKey, SetProperty, Update, node_term
 from kg.growing.graph import GrowingGraph, Origin
-from kg.growing.query import QueryLimits, isolated_query
 from kg.investments.schema import investment_schema
 
 WIRE = Origin("wire.txt", "line 1")
-NTRIPLES = '<urn:a> <http://www.w3.org/2000/01/rdf-schema#label> "Helixon Inc." .\n'
 COMPANY, ASSET, EVENT = NodeKey("Company", "Helixon Inc."), NodeKey("Asset", "HLXN"), NodeKey("MarketEvent", "Q3")
 FACTS: list[Update] = [
     AddNode("Company", "Helixon Inc.", {"country": "USA"}),
@@ -76,37 +73,6 @@ def test_symmetric_edges_are_followed_both_ways(graph: GrowingGraph) -> None:
     followed = [(quad.subject, quad.object) for quad in graph.quads() if quad.predicate.value.endswith("/correlated")]
     assert {node_term(ASSET), node_term(other)} == set(followed[0]) == set(followed[1])
     assert followed[0] == followed[1][::-1]
-
-
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("INSERT DATA { <a:b> <a:c> 1 }", "cannot be parsed"),
-        ("DELETE WHERE { ?s ?p ?o }", "cannot be parsed"),
-        ("DROP ALL", "cannot be parsed"),
-        ("LOAD <file:///etc/passwd>", "cannot be parsed"),
-        ("SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", "SERVICE is not allowed"),
-        ("SELECT * { { SELECT * { OPTIONAL { SERVICE ?x { ?s ?p ?o } } } } }", "SERVICE is not allowed"),
-        ("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", "only SELECT and ASK"),
-        ("__import__('os').system('true')", "cannot be parsed"),
-        ("SELECT * WHERE {" + "(" * 500, "cannot be answered"),
-        ("#" * 9000, "longer than"),
-    ],
-)
-def test_a_query_cannot_break_out(query: str, message: str) -> None:
-    with pytest.raises(QueryError, match=message):
-        isolated_query(NTRIPLES, query, QueryLimits())
-
-
-def test_a_query_reads_no_file() -> None:
-    assert isolated_query(NTRIPLES, "SELECT * FROM <file:///etc/passwd> { ?s ?p ?o }", QueryLimits()).rows == ()
-
-
-def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_works() -> None:
-    triples = " ".join(f"?s{place} ?p{place} ?o{place} ." for place in range(12))
-    with pytest.raises(QueryError, match=r"longer than 0\.5 seconds"):
-        isolated_query(ROWS, f"SELECT (COUNT(*) AS ?n) {{ {triples} }}", QueryLimits(seconds=0.5))
-    assert isolated_query(NTRIPLES, "ASK { ?c rdfs:label ?n }", QueryLimits()).rows == ((True,),)
 
 
 def test_a_changed_type_must_fit_what_is_stored(graph: GrowingGraph) -> None:
@@ -170,28 +136,3 @@ def test_a_full_disk_is_named_and_nothing_is_written(tmp_path: Path) -> None:
         graph.apply(FACTS, WIRE)
     resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(graph.nodes("Company")) == []
-
-
-LIMITS = QueryLimits(seconds=20)
-ROWS = "".join(f"<http://a/{n}> <http://a/p> <http://a/{n + 1}> .\n" for n in range(300))
-ENDLESS = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(?a != ?l) }"
-
-
-def test_a_query_returns_at_most_its_rows_and_characters() -> None:
-    result = isolated_query(ROWS, "SELECT ?s WHERE { ?s ?p ?o }", QueryLimits(rows=3))
-    assert (len(result.rows), result.more) == (3, True)
-    long = f'<http://a/s> <http://a/p> "{"x" * 600_000}" .\n'
-    with pytest.raises(QueryError, match="select less"):
-        isolated_query(long, "SELECT ?o ?o2 WHERE { ?s ?p ?o . ?s ?p ?o2 }", LIMITS)
-
-
-def test_a_query_ends_without_the_process_that_started_it() -> None:
-    message = {"query": ENDLESS, "rows": 1, "seconds": 0.3, "start": 60}
-    worker = subprocess.run(
-        [sys.executable, "-m", "kg.growing.query_worker"],
-        input=f"{json.dumps(message)}\n{ROWS}".encode(),
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        timeout=60,
-    )
-    assert (worker.returncode, worker.stdout) == (-signal.SIGALRM, b"")

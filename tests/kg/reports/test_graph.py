@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import Graph
 
-from experiments.data import train_reports
+from experiments.console import SAMPLE_FOLDER
+from experiments.data import read_report
 from kg.errors import DataError, FrozenError, QueryError
 from kg.reports import query_report
 from kg.reports.graph import ReportGraph, build_report_graph
@@ -183,7 +185,8 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_the_excerpt_is_part_of_the_graph() -> None:
     page = (ROOT / "docs" / "reference" / "report-graph.md").read_text(encoding="utf-8")
     excerpt = Graph().parse(data=re.findall(r"```turtle\n(.*?)```", page, re.DOTALL)[0], format="turtle")
-    report = next(r for r in train_reports(["sample:train"]) if r.id == "Single_HRBR/2021/page_12.pdf-1")
+    records = json.loads((SAMPLE_FOLDER / "train.json").read_text(encoding="utf-8"))
+    report = read_report(next(record for record in records if record["id"] == "Single_HRBR/2021/page_12.pdf-1"))
     shipped = ROOT / "experiments" / "shipped" / "beam" / "ontology.ttl"
     graph = build_report_graph(report, Ontology.from_turtle(shipped.read_text(encoding="utf-8"))).graph
     assert len(excerpt) > 30

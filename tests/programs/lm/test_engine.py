@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -19,8 +17,7 @@ from pydantic import BaseModel
 
 from kg.errors import LMError
 from programs.lm.engine import AsyncEmbeddedEngine, EmbeddedEngine
-from programs.lm.guarded import GuardedLM
-from programs.lm.runtime import EngineSettings, serve
+from programs.lm.runtime import EngineSettings
 
 NAME = "local/smollm2-135m"
 LONG = "You answer questions about reports. " * 30
@@ -125,33 +122,6 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"no weights")
     with pytest.raises(LMError, match=r"m\.gguf cannot be loaded"):
         EmbeddedEngine(EngineSettings(path, NAME)).load()
-
-
-@pytest.mark.slow
-def test_the_server_speaks_the_openai_protocol(smallest_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve(EngineSettings(smallest_model, "smollm2-135m", context=2048), key="a-key-of-the-test") as address:
-        assert address.startswith("http://127.0.0.1:")
-        with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(f"{address}/v1/models")
-        headers = {"Origin": "http://elsewhere.example", "Authorization": "Bearer a-key-of-the-test"}
-        page = urllib.request.Request(f"{address}/v1/models", headers=headers)
-        with urllib.request.urlopen(page) as response:
-            assert response.headers.get("Access-Control-Allow-Origin") not in ("*", "http://elsewhere.example")
-        monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-the-test")
-        settings = {"api_base": f"{address}/v1", "temperature": 0.0, "max_tokens": 200, "own_server": True}
-        lm = GuardedLM("openai/smollm2-135m", **settings)  # type: ignore[arg-type]
-        with dspy.context(lm=lm, adapter=dspy.JSONAdapter()):
-            reply = dspy.Predict(Closed)(question="What were revenues in 2008?")
-        assert reply.operation in ("select", "divide")
-        assert lm.spent.calls == 1
-        assert lm.spent.prompt_tokens > 50
-        with (
-            pytest.raises(LMError, match="is taken"),
-            serve(EngineSettings(smallest_model, "m"), int(address.split(":")[2])),
-        ):
-            pass
-    with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(f"{address}/v1/models", timeout=5)
 
 
 def test_copies_share_the_weights(tmp_path: Path) -> None:
