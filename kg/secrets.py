@@ -23,7 +23,7 @@ def without_secrets(value: Any) -> Any:
     """Plain data with the name of a key in place of its value in every text, and whole characters alone.
 
     The values of environment variables that a name calls a key are replaced, as they are and as a server may echo
-    them: in base64, also inside a longer text, in hexadecimal, and with escapes of JSON, addresses or HTML.
+    them: in base64 or base32, also inside a longer text, in hexadecimal, and with escapes of JSON, addresses or HTML.
     """
     named = {name: text for name, text in os.environ.items() if _NAME.search(name) and len(text) >= _SHORTEST}
     return _mapped(value, _pattern(tuple(sorted(named.items(), key=lambda item: -len(item[1])))))
@@ -46,10 +46,10 @@ def _forms(secret: str) -> Iterator[str]:
     raw = secret.encode("utf-8", errors="surrogateescape")
     yield "".join(map(_escaped, secret))
     yield "[: -]?".join(f"{byte:02x}" for byte in raw)
-    for before in range(3):  # bytes before it in the text that is encoded: their letters, and the last, are not its own
-        text = base64.b64encode(bytes(before) + raw).decode().rstrip("=")
-        text = text[before + 1 if before else 0 : None if (before + len(raw)) % 3 == 0 else -1]
-        yield text.replace("+", "[+-]").replace("/", "[/_]")
+    for encode, bits, group in ((base64.b64encode, 6, 3), (base64.b32encode, 5, 5)):
+        for before in range(group):  # bytes before it in the text that is encoded: only whole letters are its own
+            text = encode(bytes(before) + raw)[-(-8 * before // bits) : 8 * (before + len(raw)) // bits].decode()
+            yield text.replace("+", "[+-]").replace("/", "[/_]")
 
 
 def _escaped(letter: str) -> str:

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import copy
 import threading
 import traceback
 from decimal import Decimal
 from typing import Any
-from urllib.parse import quote
 
 import dspy
 import pytest
@@ -20,8 +18,7 @@ from kg.secrets import without_secrets
 from programs.lm.budget import Budget
 from programs.lm.guarded import GuardedLM
 from programs.lm.secrets import redact
-
-SECRET = "sk-planted-0123456789"
+from tests.experiments.lms.servers import ECHOES, SECRET
 
 
 class Scripted:
@@ -207,20 +204,12 @@ def test_short_values_and_other_variables_are_left_alone(monkeypatch: pytest.Mon
     assert str(error) == "none of a-long-enough-value"
 
 
-@pytest.mark.parametrize(
-    "echo",
-    [
-        *(SECRET, quote(SECRET, safe=""), SECRET.encode().hex().upper()),
-        *("".join(form.format(ord(one)) for one in SECRET) for form in ("%{:02x}", "\\u{:04x}", "&#{};", "{:02x}:")),
-        *(base64.b64encode(f"{before}{SECRET}:x".encode()).decode() for before in ("", "a", "ab", "user:")),
-        base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
-    ],
-)
+@pytest.mark.parametrize("echo", ECHOES)
 def test_a_key_is_found_in_the_encodings_of_an_echo(echo: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERVICE_CREDENTIALS", SECRET)
     [text] = without_secrets([f"unauthorized: {echo} (401)"])
     assert "[SERVICE_CREDENTIALS]" in text
-    assert SECRET[4:] not in text
+    assert echo[len(echo) // 3 : -len(echo) // 3] not in text
     assert without_secrets({"a": "https://ann:pw@x/y"}) == {"a": "https://[…]@x/y"}
 
 
