@@ -18,12 +18,12 @@ def data() -> None:
 @json_option
 def fetch_convfinqa(out: str, write_figures: WriteFigures) -> None:
     """Fetches ConvFinQA as its authors publish it, and checks its hashes."""
-    from experiments.data.download import CONVFINQA_SHA256, CONVFINQA_URL, fetch
+    from experiments.data.download import downloads, fetch
 
-    say(f"* Fetching {CONVFINQA_URL}")
-    files = [str(file) for file in fetch(out)]
+    wanted = downloads()["convfinqa"]
+    files = [str(file) for file in fetch(out, *wanted)]
     say(f"* {', '.join(files)}: the sha256 of each is as expected")
-    write_figures({"files": files, "sha256": CONVFINQA_SHA256})
+    write_figures({"files": files, "sha256": {item.file: item.sha256 for item in wanted}})
 
 
 @data.command(

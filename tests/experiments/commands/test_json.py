@@ -72,7 +72,7 @@ def home(tracking_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
     _portfolio(tmp_path / "portfolio.db")
     weights = tmp_path / "cache" / "models" / "weights.gguf"
-    monkeypatch.setattr("experiments.data.download.fetch", lambda out: [tmp_path / "two.json"])
+    monkeypatch.setattr("experiments.data.download.fetch", lambda out, *files: [tmp_path / "two.json"])
     monkeypatch.setattr("experiments.lms.pull", lambda *_, **__: weights)
     monkeypatch.setattr("sys.stdin", io.StringIO("What is the capital of Norway?\n"))
     return tmp_path

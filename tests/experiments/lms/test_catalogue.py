@@ -13,21 +13,23 @@ from typing import Any
 import pytest
 
 from experiments.commands.main import main
+from experiments.data import download
+from experiments.data.download import Download
 from experiments.lms import weights
 from experiments.lms.config import LMConfig, _engine, make_lm
-from experiments.lms.weights import Model, fetch_reader, find_weights, models_folder, pull
-from kg.errors import LMError
+from experiments.lms.weights import fetch_reader, find_weights, models_folder, pull
+from kg.errors import DataError, LMError
 
 CONTENT = bytes(range(256)) * 40
 
 
-def scripted_model(name: str, content: bytes = CONTENT, repository: str | None = None) -> Model:
+def scripted_model(name: str, content: bytes = CONTENT, repository: str | None = None) -> Download:
     third = len(content) // 3
     pieces = (content[:third], content[third : 2 * third], content[2 * third :])
     parts = {f"{name}-part{number}==1.0": f"{name}/part{number}.bin" for number in (1, 2, 3)}
     PIECES.update({package: (parts[package], piece) for package, piece in zip(parts, pieces, strict=True)})
     digest = hashlib.sha256(content).hexdigest()
-    return Model(name, f"{name}.gguf", len(content), digest, "Apache-2.0", repository, parts)
+    return Download(name, f"{name}.gguf", len(content), digest, "Apache-2.0", repository, parts=parts)
 
 
 PIECES: dict[str, tuple[str, bytes]] = {}
@@ -56,19 +58,19 @@ def fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("FINPATH_LM_MIRROR", "1")
-    monkeypatch.setattr(weights.subprocess, "run", run)
+    monkeypatch.setattr(download.subprocess, "run", run)
     PIECES.clear()
     offer(monkeypatch, scripted_model("big"), scripted_model("small", CONTENT[:999]))
     return asked
 
 
-def offer(monkeypatch: pytest.MonkeyPatch, *catalogue: Model) -> None:
+def offer(monkeypatch: pytest.MonkeyPatch, *catalogue: Download) -> None:
     monkeypatch.setattr(weights, "CATALOGUE", catalogue)
 
 
 def forget_memory(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """A machine whose memory holds models of less than ``size`` bytes."""
-    monkeypatch.setattr(Model, "fits", property(lambda model: model.size < size))
+    monkeypatch.setattr(weights, "fits", lambda model: model.size < size)
 
 
 def test_parts_are_joined_checked_and_left_nowhere(fetched: list[str]) -> None:
@@ -83,7 +85,7 @@ def test_parts_are_joined_checked_and_left_nowhere(fetched: list[str]) -> None:
 
 def test_a_broken_transfer_goes_on_where_it_stopped(fetched: list[str]) -> None:
     last = PIECES.pop("big-part3==1.0")
-    with pytest.raises(LMError, match="No matching distribution found for big-part3"):
+    with pytest.raises(DataError, match="No matching distribution found for big-part3"):
         pull("big")
     assert not (models_folder() / "big.gguf").exists()
     PIECES["big-part3==1.0"] = last
@@ -94,7 +96,7 @@ def test_a_broken_transfer_goes_on_where_it_stopped(fetched: list[str]) -> None:
 def test_a_wrong_byte_is_refused(fetched: list[str]) -> None:
     member, content = PIECES["big-part2==1.0"]
     PIECES["big-part2==1.0"] = (member, b"\0" + content[1:])
-    with pytest.raises(LMError, match=r"big\.gguf must have the sha256 .* it was deleted"):
+    with pytest.raises(DataError, match=r"big\.gguf: must have the sha256"):
         pull("big")
     assert list(models_folder().iterdir()) == []
     with pytest.raises(LMError, match=r"is not in .*fetch it with `finpath lm pull big`"):
@@ -143,7 +145,7 @@ def test_the_mirror_comes_after_the_hub_on_request(
 ) -> None:
     hub.clear()
     monkeypatch.delenv("FINPATH_LM_MIRROR")
-    with pytest.raises(LMError, match=r"cannot be fetched: .*; set FINPATH_LM_MIRROR=1"):
+    with pytest.raises(DataError, match=r"cannot be fetched: .*; set FINPATH_LM_MIRROR=1"):
         pull("big")
     assert fetched == []
     monkeypatch.setenv("FINPATH_LM_MIRROR", "1")
@@ -180,13 +182,13 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 def test_the_reader_is_fetched_where_its_extra_is_installed_and_it_is_missing(
     is_there: bool, has_extra: bool, note: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def pull_model(model: Model) -> Path:
-        assert (model.name, model.repository) == ("all-mpnet-base-v2", None)
-        raise LMError("no disk")
+    def fetch(folder: Path, model: Download) -> list[Path]:
+        assert (folder, model.name, model.repository) == (models_folder(), "all-mpnet-base-v2", None)
+        raise DataError("no disk")
 
     monkeypatch.setattr("kg.encoders.installed_archive", lambda: Path("archive") if is_there else None)
     monkeypatch.setattr(weights, "find_spec", lambda _: object() if has_extra else None)
-    monkeypatch.setattr(weights, "pull_model", pull_model)
+    monkeypatch.setattr(weights, "fetch", fetch)
     fetch_reader()
     said = capsys.readouterr().err
     assert note in said if note else said == ""
