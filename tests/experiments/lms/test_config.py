@@ -69,13 +69,9 @@ def test_a_missing_key_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("status", [401, 200], ids=["error", "reply"])
+@pytest.mark.usefixtures("tracking_uri")
 def test_a_key_that_a_server_echoes_is_in_no_run_trace_page_log_or_error(
-    status: int,
-    serve: Serve,
-    monkeypatch: pytest.MonkeyPatch,
-    tracking_uri: str,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
+    status: int, serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("multipart", reason="needs the extra ui")
     from starlette.testclient import TestClient
@@ -92,9 +88,9 @@ def test_a_key_that_a_server_echoes_is_in_no_run_trace_page_log_or_error(
     lm = ["--lm", "openai/m", "--lm-set", f"api_base={config.api_base}", "--lm-set", "retries=0"]
     assert main(["ask", *about, *lm, "--json", f"{tmp_path}/asked.json"]) in (0, 1)
     main(["evaluate", "beam", "--data", "sample:dev", "--limit", "1", *lm, "--json", f"{tmp_path}/out.json"])
-    program = find_program("beam").program
-    program.set_lm(make_lm(config))
-    save_program(program, tmp_path / "saved", {"lm": dataclasses.asdict(config)})
+    saved = find_program("beam").program
+    saved.set_lm(make_lm(config))
+    save_program(saved, tmp_path / "saved", {"lm": dataclasses.asdict(config)})
     with TestClient(make_app(Backend(about[:1], settings=lm_settings(config)))) as client:
         client.post("/api/questions", json={"question": about[1]})
         shown = client.get("/").text + client.get("/api/questions/1/events").text + client.get("/export.json").text
