@@ -3,8 +3,10 @@
     >>> ReplyConfidence.of("local/qwen2.5-coder-1.5b").joined(reading, parse).confidence
     0.83
 
-How often a model is right depends on the model. The constants that are set here are for a capable model that was not
-measured; ``reply_confidence.json`` has those of embedded models.
+How often a model is right depends on the model. The constants here are log-odds of counts (each with half a turn more)
+of a capable reader of these prompts: 124 of 129 replies that agreed with the beam were right, and all 19 that chose a
+later reading and 4 of its own, however probable the beam's first was; where it found no answer, none of 22 first
+readings was right. ``reply_confidence.json`` has those of embedded models.
 """
 
 from __future__ import annotations
@@ -32,14 +34,16 @@ class ReplyConfidence:
         none: The log-odds of the first reading where the model finds no answer in the graph.
         with_beam: The share of the beam's log-odds that are added where both agree.
         against_beam: The share that is taken away where they do not.
+        trust: The confidence in [0, 1] from which the beam decides alone, as it is as often right as the model.
     """
 
-    agreed: float = 2.1
-    listed: float = 1.5
-    own: float = 1.4
-    none: float = -1.5
-    with_beam: float = 0.5
-    against_beam: float = 0.3
+    agreed: float = 3.1
+    listed: float = 3.7
+    own: float = 2.2
+    none: float = -3.8
+    with_beam: float = 0.0
+    against_beam: float = 0.0
+    trust: float = 1.0
 
     @classmethod
     @cache
@@ -58,11 +62,11 @@ class ReplyConfidence:
             return replace(reading, confidence=min(reading.confidence, _logistic(self.none + self.with_beam * odds)))
         same = next((one for one in reading.parses if one.answer == parse.answer), None)
         if same is not None and same is reading.parses[0]:
-            confidence = _logistic(self.agreed + self.with_beam * odds)
-        else:
-            confidence = _logistic((self.own if same is None else self.listed) - self.against_beam * odds)
-        rest = tuple(one for one in reading.parses if one is not same)
-        return replace(reading, parses=(parse if same is None else same, *rest), confidence=confidence)
+            return replace(reading, confidence=_logistic(self.agreed + self.with_beam * odds))
+        confidence = _logistic((self.own if same is None else self.listed) - self.against_beam * odds)
+        parses = (parse if same is None else same, *(one for one in reading.parses if one is not same))
+        # what the beam took the question to refer to is its first reading's alone
+        return replace(reading, parses=parses, confidence=confidence, canonical=reading.question, referents=())
 
 
 def _logistic(odds: float) -> float:

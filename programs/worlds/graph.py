@@ -53,18 +53,18 @@ class GraphConfig(PathConfig):
 
     Attributes:
         answer_from: The confidence in [0, 1] from which a question is answered.
-        trust: The confidence in [0, 1] from which the parser decides alone.
+        trust: The confidence in [0, 1] from which the parser decides alone; ``None`` for that of the language model.
         today: The day from which ages are counted; ``None`` for that of the question.
     """
 
     answer_from: float = 0.72
-    trust: float = 0.9
+    trust: float | None = None
     today: date | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("answer_from", "trust"):
-            if not 0 <= getattr(self, name) <= 1:
+            if not 0 <= (getattr(self, name) or 0.0) <= 1:
                 raise ConfigError(f"{name} must be in [0, 1], got {getattr(self, name)}")
 
 
@@ -189,8 +189,11 @@ class QuerySearch(GraphSearch):
 
     def asks(self, plan: EvidencePlan, lm: Any) -> bool:  # noqa: ARG002
         """Whether the candidates leave the question to a language model, and there is something to show."""
-        sure = max(self.reading.confidence, self.path_confidence)
-        return lm is not None and sure < self.world.config.trust and bool(self._shown.starts and self._shown.relations)
+        if lm is None:
+            return False
+        sure, trust = max(self.reading.confidence, self.path_confidence), self.world.config.trust
+        trust = trust if trust is not None else ReplyConfidence.of(str(lm.model)).trust
+        return sure < trust and bool(self._shown.starts and self._shown.relations)
 
     def prompt(self, config: EvidenceConfig, predict: Any) -> dict[str, Any]:  # noqa: ARG002
         """See :meth:`programs.worlds.base.Search.prompt`."""

@@ -32,8 +32,8 @@ def _query(start: str, *steps: tuple[str, str, str], answer: str = "entities or 
     return {"query": json.dumps({"start": start, "steps": written, "answer": answer})}
 
 
-def _asked(question: str, *replies: dict[str, str]) -> tuple[Any, Any]:
-    program, lm = ConversationQA.for_graphs(CONFIG), DummyLM(list(replies))
+def _asked(question: str, *replies: dict[str, str], config: GraphConfig = CONFIG) -> tuple[Any, Any]:
+    program, lm = ConversationQA.for_graphs(config), DummyLM(list(replies))
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         turn = Conversation(program, program.world(graph=ships())).ask(question)
     return turn, lm
@@ -84,7 +84,7 @@ def test_a_reply_may_choose_one_of_the_beam_s_readings() -> None:
 
 
 def test_a_confident_beam_asks_no_model() -> None:
-    turn, lm = _asked("What is the length of the Bellwether?")
+    turn, lm = _asked("What is the length of the Bellwether?", config=replace(CONFIG, trust=0.9))
     assert turn.answer == Decimal(88)
     assert not lm.history
 
@@ -114,7 +114,7 @@ def _at(confidence: float) -> Reading:
 
 
 def test_agreement_raises_the_confidence_and_disagreement_lowers_that_of_the_beam() -> None:
-    own = ReplyConfidence()
+    own = ReplyConfidence.of("local/qwen2.5-coder-1.5b")
     for beam in (0.2, 0.5, 0.7):
         assert own.joined(_at(beam), FIRST).confidence > beam
         assert own.joined(_at(beam), NONE).confidence < beam

@@ -51,7 +51,7 @@ def test_a_program_abstains_and_names_the_words() -> None:
 
 def test_the_one_program_explains_an_answer_about_a_graph() -> None:
     replies = [{"sentence": "The length of Bellwether is 88 m."}, {"sentence": "Bellwether is as long as Larkspur."}]
-    program = BeamQA(explain=True)
+    program = BeamQA(config=GraphConfig(trust=0.9), explain=True)
     with dspy.context(lm=DummyLM(replies)):
         first, second = (program(graph=ships(), question="What is the length of the Bellwether?").turn for _ in "ab")
     assert (first.words, first.explanation, first.usage.lm_calls) == ("88 m", "The length of Bellwether is 88 m.", 1)
