@@ -6,7 +6,8 @@
     {'insurer': 'Meridian Re', 'tonnes': 1200}
 
 The name of a row is its first text that no other row has. A column whose texts are mostly names of another table's rows
-is an edge to these. A column of numbers, with one unit or none, is of numbers; full dates are ISO days.
+is an edge to these. A column of numbers, with one unit or none, is of numbers; full dates are ISO days. A day such as
+3/8/2019 is one where another of its column (27/3/2019) or the column's name (dd/mm/yyyy) settles the order.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from itertools import count
@@ -31,6 +33,9 @@ MOST_ROWS = 5_000
 
 _NUMBER = re.compile(r"([$€£¥]?)\s?([-+−]?\d+(?:,\d{3})*(?:\.\d+)?)\s?(%|[^\W\d_][\w/.²³]*)?")
 _WORD = re.compile(r"[^\W_]+")
+_STROKES = re.compile(r"(?P<one>\d{1,2})([/-])(?P<two>\d{1,2})\2(?P<year>\d{4})")
+_ORDERS = {"d": ("one", "two"), "m": ("two", "one")}
+"""Where a date with strokes that begins with the day, or with the month, has its day and its month."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +92,16 @@ class Table:
                 return tuple(names)
         return tuple(f"row {number}" for number in range(1, len(self.cells) + 1))
 
+    @cached_property
+    def orders(self) -> tuple[str, ...]:
+        """For each column ``d`` or ``m``, with which its dates with strokes begin; empty where nothing settles it."""
+        return tuple(_order(name, self.column(place)) for place, name in enumerate(self.header))
+
     def sentence(self, row: int) -> str:
-        """A row in words: each column with its text."""
-        named = zip(self.header, self.cells[row], strict=True)
-        return "; ".join(f"{name}: {text}" for name, text in named if text)
+        """A row in words: each column with its text, and the ISO day of a date with strokes."""
+        cells = zip(self.header, self.cells[row], self.orders, strict=True)
+        days = ((name, text, _iso_day(text, order) if _STROKES.fullmatch(text) else "") for name, text, order in cells)
+        return "; ".join(f"{name}: {text}{f' ({day})' if day else ''}" for name, text, day in days if text)
 
     @cached_property
     def kind(self) -> str:
@@ -170,12 +181,37 @@ def _rule(table: Table, place: int) -> dict[str, Any]:
     if len(units) == 1 and (unit := units.pop()) is not None:
         shown = title if unit in title else f"{title} ({unit})"
         return {"type": "number", "title": shown[:LONGEST_LABEL]}
-    form = {"format": "date"} if texts and all(map(_iso_day, texts)) else {}
-    return {"type": "string", **form, "title": title[:LONGEST_LABEL]}
+    rule = {"type": "string", "title": title[:LONGEST_LABEL]}
+    if texts and all(_iso_day(text, table.orders[place]) for text in texts):
+        return {**rule, "format": "date"}
+    return {**rule, "description": _AMBIGUOUS} if texts and all(map(_STROKES.fullmatch, texts)) else rule
 
 
-def _iso_day(text: str) -> str:
-    """A text that is a full date as an ISO day; empty for any other."""
+_AMBIGUOUS = "A date, of which the order of day and month is not known"
+
+
+def _order(name: str, texts: Sequence[str]) -> str:
+    """``d`` or ``m``, with which the dates of a column begin; empty where neither they nor its name settle it."""
+    dates = [match for text in texts if (match := _STROKES.fullmatch(text)) is not None]
+    too_large = {
+        "m": any(int(match["one"]) > 12 for match in dates),
+        "d": any(int(match["two"]) > 12 for match in dates),
+    }
+    possible = [letter for letter in _ORDERS if not too_large[letter]]
+    written = re.search(r"\b(d|m){1,2}[/-](?:d|m){1,2}[/-]y{2,4}\b", name, re.I)
+    possible = [written[1].lower()] if written is not None and len(possible) > 1 else possible
+    return possible[0] if len(possible) == 1 and dates else ""
+
+
+def _iso_day(text: str, order: str = "") -> str:
+    """A text that is a full date as an ISO day, one with strokes in some order; empty for any other."""
+    match = _STROKES.fullmatch(text)
+    if match is not None and order:
+        day, month = _ORDERS[order]
+        try:
+            return date(int(match["year"]), int(match[month]), int(match[day])).isoformat()
+        except ValueError:
+            return ""
     dates = periods(text)
     if len(dates) != 1 or (dates[0][0], dates[0][1]) != (0, len(text)) or dates[0][2].first != dates[0][2].last:
         return ""
@@ -199,18 +235,19 @@ def _updates(table: Table, kind: str, links: dict[int, str], rules: dict[str, An
         span, node = table.sentence(number), NodeKey(kind, name)
         own = [place for place, text in enumerate(row) if text and place != table.key]
         named = {_property(table.header[place]): row[place] for place in own if place not in links}
-        yield AddNode(kind, name, {key: _value(text, rules[key]) for key, text in named.items()}), span
+        orders = {_property(table.header[place]): table.orders[place] for place in own}
+        yield AddNode(kind, name, {key: _value(text, rules[key], orders[key]) for key, text in named.items()}), span
         for place in (place for place in own if place in links):
             yield AddNode(links[place], row[place]), span
             yield AddEdge(_property(table.header[place]), node, NodeKey(links[place], row[place])), span
 
 
-def _value(text: str, rule: dict[str, Any]) -> Any:
+def _value(text: str, rule: dict[str, Any], order: str) -> Any:
     if rule["type"] == "number":
         number = _NUMBER.fullmatch(text)
         assert number is not None, "the column's rule was made of its texts"
         return Decimal(number[2].replace(",", "").replace("−", "-"))
-    return _iso_day(text) if rule.get("format") == "date" else text
+    return _iso_day(text, order) if rule.get("format") == "date" else text
 
 
 def _is_name(text: str) -> bool:

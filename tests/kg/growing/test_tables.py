@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from kg.growing import GrowingGraph, NodeKey, Table, add_tables
 
 
@@ -36,6 +38,28 @@ def test_a_column_of_another_tables_names_is_an_edge() -> None:
         owner = graph.node(NodeKey("Stall", "Hut"))
         assert owner is not None
         assert owner.properties == {"owner": "Karin"}
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second", "day"),
+    [
+        ("Opened", "3/8/2019", "27/3/2019", "2019-08-03"),
+        ("Opened", "3/8/2019", "3/27/2019", "2019-03-08"),
+        ("Opened (dd/mm/yyyy)", "3/8/2019", "4/8/2019", "2019-08-03"),
+        ("Opened", "3/8/2019", "4/8/2019", ""),
+        ("Opened", "3/8/2019", "27/3/2019 (late)", ""),
+    ],
+)
+def test_the_order_of_day_and_month_is_that_of_the_column(name: str, first: str, second: str, day: str) -> None:
+    lifts = table("lifts.csv", f"Lift|{name}", f"Adler|{first}", f"Brandt|{second}")
+    with GrowingGraph() as graph:
+        add_tables(graph, [lifts])
+        adler = graph.node(NodeKey("Lift", "Adler"))
+        [[key, rule]] = graph.schema.node_type("Lift").properties_schema["properties"].items()
+        assert adler is not None
+        assert adler.properties[key] == (day or first)
+        assert ("(2019-" in lifts.sentence(0)) == bool(lifts.orders[1])
+        assert ("order of day and month is not known" in str(rule)) == (second == "4/8/2019" and not day)
 
 
 def test_odd_tables_do_no_harm() -> None:
