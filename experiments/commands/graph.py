@@ -21,20 +21,16 @@ from experiments.commands.main import (
     data_option,
     finpath,
     json_option,
-    lm_options,
     load_and_report,
     program_option,
     track_option,
 )
 from experiments.console import format_table, read_text, say, show, write_share, write_text
-from experiments.lms import LMConfig, lm_settings
 from kg.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from experiments.tracking import Tracker
     from kg.reports import Ontology, ReportGraph
-
-DEFAULT_TRAIN = "sample:train"
 
 
 @finpath.group("graph")
@@ -218,51 +214,31 @@ def check_graph(about: tuple[str, ...], data: str, program: str, write_figures: 
 @ontology_group.command("build", epilog="finpath ontology build train.json --out ontology.ttl")
 @click.argument("sources", type=FILE, nargs=-1, metavar="[TRAIN...]", help=SOURCE)
 @click.option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
-@lm_options
 @track_option
 @json_option
 def build(
-    sources: tuple[str, ...],
-    out: str | None,
-    lm: LMConfig | None,
-    tracker: Tracker | None,
-    write_figures: WriteFigures,
+    sources: tuple[str, ...], out: str | None, tracker: Tracker | None, write_figures: WriteFigures
 ) -> None:
-    """Learns the ontology of a train split and writes it as Turtle.
-
-    Classes and line items are learned from tables and texts by rules and counting or, with --lm, by a typed DSPy
-    module.
-    """
-    import dspy
-
+    """Learns the ontology of a train split and writes it as Turtle: classes and line items of its tables, counted."""
     from experiments.data import join_loaded
-    from experiments.tracking import DataInput, autologged, open_run
+    from experiments.tracking import DataInput, open_run
     from kg.reports import build_ontology
-    from programs.ontology import OntologyBuilder
 
-    data, refused = join_loaded([load_and_report(source) for source in sources or (DEFAULT_TRAIN,)]), list[str]()
+    data = join_loaded([load_and_report(source) for source in sources or ("sample:train",)])
     reports = list({one.report.id: one.report for one in data.conversations}.values())
     if not reports:
         raise DataError("has no report that can be read", file=data.name)
     with open_run(tracker, "ontology", f"ontology of {data.name}") as run:
         run.log_data(DataInput(data.name, data.sha256, "train", len(data.conversations)))
-        if lm is None:
-            ontology = build_ontology(reports)
-        else:
-            builder = OntologyBuilder()
-            with autologged(run), dspy.context(**lm_settings(lm)):
-                ontology, refused = builder(reports=reports), builder.refused
-        figures = {**_ontology_figures(ontology), "reports": len(reports), "refused": refused}
-        run.log_params({"train": data.name, **(lm.params() if lm is not None else {"lm.name": "none"})})
+        ontology = build_ontology(reports)
+        figures = {**_ontology_figures(ontology), "reports": len(reports)}
+        run.log_params({"train": data.name})
         run.log_metrics(figures)
         run.log_text("ontology.ttl", ontology.to_turtle())
-        run.log_table("refused", [{"line": line} for line in refused])
     if out:
         write_text(out, ontology.to_turtle())
     else:
         show(ontology.to_turtle())
-    for line in refused:
-        say(f"refused: {line}")
     counts = "{classes} classes, {properties} properties, {merges} merges from {reports} reports; sha256 {sha256}"
     say(counts.format_map(figures))
     write_figures(figures)

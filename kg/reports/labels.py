@@ -10,8 +10,6 @@ wording of cash flows ("provided by", "used in", "from").
 
     >>> kind_detector().detect("net cash from operating activities | net cash used in investing activities")
     'CashFlow'
-    >>> sorted(kind_detector().shown("service cost | interest expense"))
-    ['IncomeStatement', 'Pension']
 
 ``kinds.json`` lists common statements and notes. An ontology has those of its training reports. The weight of a cue is
 its number of words, times three in the table's labels. Ties go to the first kind.
@@ -141,10 +139,6 @@ class KindDetector:
                     continue  # "high", "debt" or "basic" in a sentence is weak evidence
                 scores[self._kind_of_cue[cue]] += weight * (1 + cue.count(" ") + cue.count("-"))
         return min(scores, key=lambda name: (-scores[name], self._order[name])) if scores else GENERAL
-
-    def shown(self, text: str) -> set[str]:
-        """The kinds with a cue in a text."""
-        return {self._kind_of_cue[cue] for cue in self._found(text)}
 
     def _found(self, text: str) -> list[str]:
         return self._cues.findall(_APOSTROPHE.sub("", text.lower())) if self._cues is not None else []

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kg.graphs import slug
@@ -22,40 +22,14 @@ from kg.reports.vocabulary import RESERVED
 from kg.text import Unit
 
 
-@dataclass(frozen=True)
-class TableReading:
-    """The analysis of a report's table by a reader such as a language model.
-
-    Attributes:
-        kind: The local name of its class, from ``kinds.json`` or new; empty for the class by rules.
-        kind_label: The class in words.
-        cues: Cue phrases of a new class.
-        same_as: Other names of line items, by their labels in the table.
-    """
-
-    kind: str = ""
-    kind_label: str = ""
-    cues: tuple[str, ...] = ()
-    same_as: Mapping[str, str] = field(default_factory=dict)
-
-
-def build_ontology(
-    reports: Iterable[Report],
-    *,
-    reader: Callable[[Report], TableReading] | None = None,
-) -> Ontology:
-    """Learns the ontology of reports from their tables.
-
-    Args:
-        reports: The reports of a train split; read once.
-        reader: An additional reader of each report, for its table's class and line items with two names.
-    """
+def build_ontology(reports: Iterable[Report]) -> Ontology:
+    """Learns the ontology of the reports of a train split from their tables."""
     counts = _Counts()
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for report in reports:
         if report.table not in seen:  # conversations may share a document
             seen.add(report.table)
-            counts.add(report, reader(report) if reader is not None else TableReading())
+            counts.add(report)
     properties: list[Property] = []
     taken: set[str] = set()
     for group in counts.groups():
@@ -72,18 +46,12 @@ class _Counts:
     kinds: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     units: defaultdict[str, Counter[Unit]] = field(default_factory=lambda: defaultdict(Counter))
     tables: Counter[str] = field(default_factory=Counter)
-    new_kinds: dict[str, tuple[str, set[str]]] = field(default_factory=dict)
-    same_as: dict[str, str] = field(default_factory=dict)
     reports: int = 0
 
-    def add(self, report: Report, reading: TableReading) -> None:
+    def add(self, report: Report) -> None:
         layout = analyse_table(report.table, table_context(report))
-        kind = reading.kind or kind_detector().detect(*kind_words(report))
+        kind = kind_detector().detect(*kind_words(report))
         self.tables[kind] += 1
-        if reading.kind:
-            self.new_kinds.setdefault(kind, (reading.kind_label, set()))[1].update(reading.cues)
-        for label, name in reading.same_as.items():
-            self.same_as.setdefault(" ".join(label.lower().split()), name)
         for label, units in line_items(layout):
             label = " ".join(label.lower().split())
             if line_item_key(label):
@@ -97,8 +65,7 @@ class _Counts:
         members: list[list[str]] = []
         place_of_key: dict[str, int] = {}
         for label in sorted(self.documents, key=self._rank):
-            names = (label, self.same_as.get(label, label))  # a reader cannot split merged labels
-            keys = tuple(dict.fromkeys(key for name in names for key in (line_item_key(name), *spelling_keys(name))))
+            keys = tuple(dict.fromkeys((line_item_key(label), *spelling_keys(label))))
             place = next((place_of_key[key] for key in keys if key in place_of_key), len(members))
             if place == len(members):
                 members.append([])
@@ -142,10 +109,6 @@ class _Counts:
             for kind in labels.figure_kinds()
             if self.tables[kind.name]
         ]
-        known = {kind.name for kind in labels.figure_kinds()}
-        for name, (label, cues) in self.new_kinds.items():
-            if name not in known:
-                found.append(OntologyClass(name, label, tuple(sorted(cues)), self.tables[name]))
         general = OntologyClass(GENERAL, "table of no known kind", (), self.tables[GENERAL])
         return [*found, general, OntologyClass(DISCLOSURE, "figures stated in text", (), self.reports)]
 

@@ -7,7 +7,7 @@ from rdflib import OWL, RDF, RDFS, SKOS, Graph
 
 from kg.errors import DataError, FrozenError, OntologyError
 from kg.graphs.namespaces import KG
-from kg.reports.learning import TableReading, build_ontology
+from kg.reports.learning import build_ontology
 from kg.reports.ontology import Ontology
 from kg.reports.report import Report
 
@@ -113,13 +113,3 @@ def test_what_is_no_ontology_is_refused() -> None:
         Ontology.from_turtle("")
     with pytest.raises(OntologyError, match="label"):
         Ontology.from_turtle("\n".join(line for line in ONTOLOGY.to_turtle().splitlines() if "rdfs:label" not in line))
-
-
-def test_a_reader_adds_kinds_and_merges() -> None:
-    def read(report: Report) -> TableReading:
-        return TableReading("FruitTable", "fruit", ("apples",), {"apples": "pome fruit", "pears": "pome fruit"})
-
-    ontology = build_ontology([_report("a", "apples", "pears", "plums")], reader=read)
-    assert ontology.class_for(_report("b", "apples", "pears")) == "FruitTable"
-    assert ontology.property_for("pears") == ontology.property_for("apples") != ontology.property_for("plums")
-    assert Ontology.from_turtle(ontology.to_turtle()) == ontology
