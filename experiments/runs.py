@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,21 @@ class RunReader:
         """
         payload = json.loads(self.download(f"runs:/{run.id}/{name}.json").read_text(encoding="utf-8"))
         return [dict(zip(payload["columns"], row, strict=True)) for row in payload["data"]]
+
+    def right_turns(self, run: RunRecord) -> list[list[tuple[dict[str, Any], dict[str, Any]]]]:
+        """Inputs and outputs of the calls of predictors in each question of a run that was answered right.
+
+        A question is right if a verdict in MLflow is ``True``, of an evaluation or of a person, and none is ``False``.
+        """
+        search = partial(self.client.search_traces, locations=[self.experiment(run.kind)], run_id=run.id)
+        traces = page = search()
+        while page.token:
+            traces = [*traces, *(page := search(page_token=page.token))]
+        return [
+            [(span.inputs, span.outputs) for span in trace.data.spans if span.span_type == "LLM" and span.outputs]
+            for trace in traces
+            if {own.value for own in trace.info.assessments if isinstance(own.value, bool)} == {True}
+        ]
 
     def download(self, uri: str) -> Path:
         """The local copy of ``runs:/ID/path`` or ``models:/…``; local stores are read in place.

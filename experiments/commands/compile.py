@@ -21,12 +21,13 @@ from experiments.commands.main import (
     json_option,
     lm_options,
     load_and_report,
+    open_tracker,
     run_options,
     set_option,
 )
 from experiments.console import format_table, say, show
 from experiments.lms import LMConfig
-from kg.errors import ConfigError, LMError
+from kg.errors import ConfigError, DataError, LMError
 
 if TYPE_CHECKING:
     from experiments.compiling import CompileJob
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     finpath compile kgqa --graph sample:graph --train sample:train --dev sample:dev --format metaqa --out my-kgqa
     finpath compile kgqa --graph sample:graph --train sample:train --format metaqa --optimizer bootstrap --lm local
     finpath compile thoughts --train questions.json --optimizer bootstrap --lm local --out my-thoughts
+    finpath compile agent --from latest --out learned    # the right turns of an evaluation become demonstrations
     """,
 )
 @click.argument(
@@ -59,9 +61,15 @@ if TYPE_CHECKING:
     "--train",
     type=FILE,
     multiple=True,
-    required=True,
     metavar="SOURCE",
     help=f"{SOURCE}; for kgqa a file of questions; for thoughts rows with files, question and answer",
+)
+@click.option(
+    "--from",
+    "use",
+    metavar="RUN",
+    help="in place of --train: turns of this run of evaluate or ask that an evaluation or a person in MLflow "
+    "called right become demonstrations",
 )
 @click.option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this, a source as --train's")
 @click.option("--out", type=OUT_PLACE, metavar="FOLDER", help="save the program here, in addition to its run")
@@ -86,7 +94,13 @@ if TYPE_CHECKING:
 @run_options("limit", "resume")
 @json_option
 def compile_command(
-    program: str, out: str | None, lm: LMConfig | None, run: RunOptions, write_figures: WriteFigures, **given: Any
+    program: str,
+    use: str | None,
+    out: str | None,
+    lm: LMConfig | None,
+    run: RunOptions,
+    write_figures: WriteFigures,
+    **given: Any,
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
@@ -98,6 +112,8 @@ def compile_command(
     is_kgqa, graph, form = program == "kgqa", given.pop("graph"), given.pop("form")
     if not is_kgqa and (graph or form):
         raise click.UsageError(f"{'--graph' if graph else '--format'} does not apply to programs for reports")
+    if (use is None) == (not given["train"]):
+        raise click.UsageError("--train or --from must be given, and not both")
     tracker = run.tracker()  # a store that cannot be written is reported before the work
     say("* read the data")
     roles: tuple[Role, ...] = ("teacher", "prompt", "reflection")
@@ -109,6 +125,7 @@ def compile_command(
     given["optimizers"] = parse_optimizers(given.pop("optimizer"), of_optimizers)
     given |= {"lm": lm, "seed": run.seed, "threads": run.threads}
     jobs: dict[str, Any] = {"kgqa": partial(_graph_job, graph, form), "thoughts": _thoughts_job}
+    jobs |= {program: partial(_use_job, program, use)} if use is not None else {}
     job, task = jobs.get(program, partial(_report_job, program, tracker))(**given)
     config = run.config(lm, traces=not is_kgqa) if task is not None else None
     compiled = compile_program(job, out=out, tracker=tracker, run_name=run.run_name, task=task, config=config)
@@ -195,6 +212,26 @@ def _graph_job(
     given["lm"] = given["lm"] if chain else None
     job = graph_job(*graph_and_questions(graph, train, form), config, **given)
     return job, KGQuestions(*graph_and_questions(graph, (dev,), form)) if dev is not None else None
+
+
+def _use_job(program: str, use: str, dev: str | None, lm: LMConfig | None, **_: Any) -> tuple[CompileJob, Task | None]:
+    """The compile of a program from its use, and its evaluation on a dev split, if there is one."""
+    from experiments.compiling import CompileJob, Fit
+    from experiments.evaluation import ReportQuestions
+    from experiments.saved import find_program
+    from experiments.tracking import DataInput
+    from programs.agent.use import learn_from_use
+
+    store = open_tracker()
+    record = store.find(use, kinds=("evaluate", "ask"))
+    turns = [calls for calls in store.right_turns(record) if calls]
+    if not turns:
+        raise DataError("has no right answer by a language model to learn from", file=f"run {record.name}")
+    learned = learn_from_use(find_program(program, store).program, turns)
+    data = DataInput(record.name, record.tags.get("finpath.data_sha256", record.id), "train", len(turns))
+    about = {"program": program, "from": record.id}
+    job = CompileJob(f"{program}-use", [data], about, about, lambda _: Fit(learned, {"right_turns": len(turns)}), lm)
+    return job, ReportQuestions(load_and_report(dev)) if dev else None
 
 
 def _other_lm(lm: LMConfig | None, name: str) -> LMConfig:

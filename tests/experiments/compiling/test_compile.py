@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import mlflow
 import pytest
 
 from experiments.commands import main as cli
@@ -17,10 +18,11 @@ from experiments.data import LoadedData, load_conversations
 from experiments.evaluation import ReportQuestions, evaluate
 from experiments.lms import LMConfig
 from experiments.saved import find_program, load_program
-from experiments.tracking import Tracker
+from experiments.tracking import Tracker, at_store
 from kg.errors import ConfigError, DataError
 from optimize.optimizers import parse_optimizers
 from programs.lm.guarded import GuardedLM
+from tests.experiments.openai_server import ScriptedServer
 from tests.optimize.conftest import AnyReplyEngine
 
 SHIPPED = str(SHIPPED_FOLDER / "beam")
@@ -124,6 +126,42 @@ def test_a_stopped_compile_asks_nothing_twice(train: LoadedData, tracker: Tracke
     assert len(set(engine.prompts)) == asked - 1, "only the request that was stopped is repeated"
     compile_program(job, tracker=tracker, run_name="again")
     assert len(engine.prompts) == asked
+
+
+def _finish(name: str) -> dict[str, str]:
+    return {"next_thought": "so", "next_tool_name": "finish", "next_tool_args": json.dumps({"answer": name})}
+
+
+def test_the_agent_learns_from_the_right_turns_of_a_run(
+    tracker: Tracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = {"plan": json.dumps({"understanding": "u", "concepts": [], "steps": ["look"]})}
+    steps = [[plan, _finish(name)] for name in ("r1c1", "r3c1", "r4c1")]  # the first is the answer
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+
+    def evaluate_agent(program: str, replies: list[dict[str, str]], data: str) -> list[str]:
+        with ScriptedServer(replies) as server:
+            words = ["--lm", "openai/any", "--lm-set", f"api_base={server.url}", "--limit", "1", "--threads", "1"]
+            assert cli.main(["evaluate", program, "--data", data, *words]) == 0
+        return [json.dumps(messages) for messages in server.heard]
+
+    before = evaluate_agent("agent", [*steps[0], *steps[1], *steps[2], *steps[2]], "sample:dev")
+    learned = str(tmp_path / "learned")
+    assert cli.main(["compile", "agent", "--from", "latest", "--out", learned, "--run-name", "use"]) == 0
+    run = tracker.find("use", kinds=("compile",))
+    assert run.metrics["right_turns"] == 1
+    after = evaluate_agent(learned, [reply for _ in range(9) for reply in steps[0]], "sample:train")
+    assert len(after[0]) < 2 * len(before[0]), "only the lines of the page are shown that the turn used"
+    for place, prompt in enumerate(after[:2]):
+        assert "what was the net income in 2020?" in prompt
+        assert "what was the net income in 2018?" not in prompt
+        assert ("[r1c1] $ 50652" in prompt, "effect of dilutive" in prompt) == (True, False), place
+    traces = tracker.client.search_traces(locations=[tracker.experiment("evaluate")], run_id=run.params["from"])
+    [right] = [trace for trace in traces if "in 2020?" in trace.info.request_preview]
+    with at_store(tracker):
+        mlflow.log_feedback(trace_id=right.info.trace_id, name="correct", value=False)  # as a person does on a page
+    assert cli.main(["compile", "agent", "--from", run.params["from"], "--out", learned]) == 1
+    assert "has no right answer by a language model" in capsys.readouterr().err
 
 
 def test_a_program_must_be_kept_somewhere(train: LoadedData, tmp_path: Path) -> None:
