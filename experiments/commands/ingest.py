@@ -25,7 +25,7 @@ from experiments.commands.main import (
     track_option,
 )
 from experiments.console import progress, say, show
-from experiments.lms import LMConfig, lm_settings
+from experiments.lms import LMConfig, reach_lm
 from kg.errors import DataError, FinpathError
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from kg.news import NewsDocument
     from programs.advisor import Advisor, Ingestion
 
-_CAUTION = "This is news with its sources, derived by rules. It is no advice."
 _CHANGED = (
     "another text of this name was read before: its facts stay; to have the new text alone, undo {} and ingest it again"
 )
@@ -117,8 +116,7 @@ def ingest_documents(
         say(f"the facts of {SAMPLE_NEWS} are replayed from recorded replies of a language model; none is asked")
     with ExitStack() as stack:
         opened = stack.enter_context(open_graph(graph, new=True))
-        if lm is not None:
-            stack.enter_context(dspy.context(**lm_settings(lm)))
+        stack.enter_context(dspy.context(**reach_lm(lm)))
         params = lm.params() if lm is not None else {}
         log = stack.enter_context(asked(tracker if lm is not None else None, "ingest", graph, params))
         if types is not None:
@@ -221,7 +219,7 @@ def _figures(entries: Sequence[Ingestion]) -> dict[str, Any]:
     }
 
 
-@finpath.command("brief", epilog="finpath brief knowledge --database portfolio.db --user ann")
+@finpath.command("brief", epilog="finpath brief knowledge --database portfolio.db --user ann --lm openai/gpt-4o-mini")
 @click.argument("graph", type=FILE, metavar="GRAPH", help="the graph's folder")
 @click.option(
     "--database",
@@ -232,34 +230,39 @@ def _figures(entries: Sequence[Ingestion]) -> dict[str, Any]:
     "user_investment_profiles (docs/reference/growing-graphs.md); it is only read",
 )
 @click.option("--user", required=True, metavar="ID", help="the owner of the positions, the watch-list and the profile")
-@click.option("--all", "whole", is_flag=True, help="as if there were no profile")
 @day_option
+@lm_options
 @json_option
-def brief_user(graph: str, database: str, user: str, whole: bool, today: datetime, write_figures: WriteFigures) -> None:
-    """Reports news about a user's positions and watch-list, citing the documents that report it.
+def brief_user(
+    graph: str, database: str, user: str, today: datetime, lm: LMConfig | None, write_figures: WriteFigures
+) -> None:
+    """Reports events about a user's positions and watch-list, citing the documents that report them.
 
-    There is one block for a symbol. What the profile leaves out is counted.
+    There is one block for a symbol. With --lm a model draws insights, which the graph keeps, and orders the blocks by
+    the profile; without it nothing is written.
     """
+    import dspy
+
     from experiments.data import read_portfolio
     from experiments.facade import open_graph
-    from programs.advisor import Advisor, briefings, shaped, symbol_problems
+    from programs.advisor import Advisor, OrderByProfile, briefings, issuers, symbol_problems
 
-    day, portfolio = today.date(), read_portfolio(database, user)
-    profile = None if whole else portfolio.profile
-    with open_graph(graph) as opened:
-        Advisor(opened).reflect(day)
-        every = briefings(opened, portfolio, day)
-        unknown = symbol_problems(opened, portfolio)
-    given = every if profile is None else shaped(every, profile)
-    for problem in unknown:
+    day, portfolio, refused = today.date(), read_portfolio(database, user), list[str]()
+    with open_graph(graph, read_only=lm is None) as opened, dspy.context(**reach_lm(lm)):
+        if lm is not None:
+            refused = Advisor(opened).reflect(issuers(opened, portfolio).values(), day)
+        given, unknown = briefings(opened, portfolio, day), symbol_problems(opened, portfolio)
+        if lm is not None and portfolio.profile and len(given) > 1:
+            given = OrderByProfile()(given, portfolio.profile).briefings
+    for problem in (*unknown, *refused):
         say(problem)
-    if missing := len(every) - len(given):
-        say(f"the profile leaves out {missing} briefings: --all shows them")
+    if lm is None and (without := [briefing.symbol for briefing in given if not briefing.kind]):
+        say(f"no insights about {', '.join(without)}: a model draws them: finpath brief ... --lm openai/gpt-4o-mini")
     for briefing in given:
         show(briefing.text)
         for line in [line for event in briefing.events for line in event.lines]:
             show(f"    {line}")
-        for remark in briefing.notes:
-            show(f"    note: {remark}")
-    show(_CAUTION if given else "nothing new about what you hold or watch")
-    write_figures({"briefings": [asdict(briefing) for briefing in given], "left_out": missing})
+        if briefing.note:
+            show(f"    note: {briefing.note}")
+    show("This is news with its sources. It is no advice." if given else "nothing new about what you hold or watch")
+    write_figures({"briefings": [asdict(briefing) for briefing in given], "refused": refused})

@@ -24,6 +24,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError as InvalidJsonSchema
 
 from kg.errors import SchemaError
+from kg.graphs import read_date
 from kg.text import nearest, stem
 
 CreatedBy = Literal["system", "agent", "user"]
@@ -328,7 +329,10 @@ def _validator(schema: str) -> Any:
 
 
 _FORMATS = FormatChecker(formats=())
-for _format, _read in (("date", date.fromisoformat), ("date-time", datetime.fromisoformat)):  # a day is a moment too
+for _format, _read in (
+    ("date", date.fromisoformat),
+    ("date-time", lambda text: read_date(text) or datetime.fromisoformat(text)),  # also a day, a month, a year
+):
     _FORMATS.checks(_format, raises=ValueError)(
         lambda value, read=_read: not isinstance(value, str) or bool(read(value))
     )

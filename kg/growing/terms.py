@@ -68,6 +68,8 @@ JSON = NamedNode(PREFIXES["rdf"] + "JSON")
 _XSD = PREFIXES["xsd"]
 _STRING, _BOOLEAN, _INTEGER, _DECIMAL = (NamedNode(_XSD + name) for name in ("string", "boolean", "integer", "decimal"))
 _TIMES = {"date": NamedNode(_XSD + "date"), "date-time": NamedNode(_XSD + "dateTime")}
+_PARTS = {4: NamedNode(_XSD + "gYear"), 7: NamedNode(_XSD + "gYearMonth")}
+"""The types of a year and of a month, by their lengths."""
 
 
 def text_of(term: object) -> str:
@@ -140,6 +142,8 @@ def value_term(value: Any, rule: Mapping[str, Any]) -> Literal:
 def _text_term(value: str, written_as: str | None) -> Literal:
     if written_as == "date":
         return Literal(date.fromisoformat(value).isoformat(), datatype=_TIMES["date"])
+    if written_as == "date-time" and len(value) in _PARTS:
+        return Literal(value, datatype=_PARTS[len(value)])
     if written_as == "date-time":
         when = datetime.fromisoformat(value)
         text = when.isoformat() + ("Z" if when.tzinfo is None else "")

@@ -1,5 +1,4 @@
-"""Events of companies, and insights that are derived from them by rule, in a growing graph with a schema for both."""
+"""Events of companies in a growing graph, and the insights that it holds of them, with a schema for both."""
 
-from kg.investments.events import event_date, grouped_events
-from kg.investments.insights import derive_insights, insights_about
+from kg.investments.events import CompanyEvent, events_by_company, insight_updates, insights_about, is_fresh
 from kg.investments.schema import investment_schema, types_of

@@ -1,13 +1,13 @@
-"""Events of companies, each with all of its reports: two documents about one layoff report one event.
+"""Events of companies, each with all of its reports, and the insights that a graph holds of them.
 
     found = events_by_company(graph, lambda node: is_fresh(node, today))[NodeKey("Company", "Calderstone plc")]
     found[0].kind, found[0].direction, len(found[0].reports)      # ("layoff", "negative", 2)
 
-A graph keeps one node for each report, with its source. Reports of one company, kind and direction within some days
-are of one event, unless they name different other parties. A report needs content: a kind other than ``other``, a
-direction or a figure; what has none stays in the graph and is no event here. A report that an act failed supersedes the
-earlier events of the company and kind with the same party: they are one affair. ``freshness.json`` has the days for
-which events of a kind are fresh, and within which reports are of one event.
+A graph keeps one node for each report, with its source: two documents about one layoff report one event. Reports of one
+company, kind and direction within some days are of one event, unless they name different other parties or one says that
+it failed. A report needs content: a kind other than ``other``, a direction or a figure; what has none is no event here.
+Of an event "in October" the day is not known. ``freshness.json`` has the days for which events of a kind are fresh, and
+within which reports are of one event.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
 from pathlib import Path
 
-from kg.growing import GrowingGraph, Node, NodeKey
+from kg.graphs import read_date
+from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Update
+from kg.text import Period
 
 NEUTRAL, OTHER = "neutral", "other"
 
@@ -36,17 +38,16 @@ def _days() -> dict[str, dict[str, int]]:
 
 
 def is_fresh(event: Node, today: date) -> bool:
-    """Whether an event counts on a day."""
+    """Whether an event counts on a day; where its day is not known, whether it may."""
     most = _days()["days"].get(str(event.properties.get("type", "")), DEFAULT_DAYS)
-    return 0 <= (today - event_date(event)).days <= most
+    period = event_period(event)
+    return period.first <= today and (today - period.last).days <= most
 
 
-def event_date(node: Node) -> date:
-    """The day of an event, of a news item or of an insight."""
-    for name in ("occurred_at", "published_at", "generated_at"):
-        if name in node.properties:
-            return date.fromisoformat(str(node.properties[name])[:10])
-    return date.min + timedelta(days=1)
+def event_period(node: Node) -> Period:
+    """The day of an event or an insight, or the days of the month or year where no day is known."""
+    written = (node.properties[name] for name in ("occurred_at", "generated_at") if name in node.properties)
+    return next(filter(None, map(read_date, map(str, written))), Period(date.min, date.min))
 
 
 @dataclass(frozen=True)
@@ -63,15 +64,22 @@ class CompanyEvent:
     direction: str
     reports: tuple[Node, ...]
 
-    @property
-    def day(self) -> date:
-        """The day of its first report."""
-        return event_date(self.reports[0])
+    def __str__(self) -> str:
+        """Its day, kind and direction, and the sentences of its reports."""
+        failed = ", failed" if any(map(_has_failed, self.reports)) else ""
+        sentences = (str(node.properties.get("summary", node.key.name)) for node in self.reports)
+        return f"{self.when} {self.kind.replace('_', ' ')}, {self.direction}{failed}: {' / '.join(sentences)}"
 
     @property
-    def failed(self) -> bool:
-        """Whether it is the end of an act: a bid that was withdrawn."""
-        return any(_failed(node) for node in self.reports)
+    def period(self) -> Period:
+        """Its day as the most exact report has it, else the month or year; of equally exact ones the first."""
+        return min(map(event_period, self.reports), key=lambda period: (period.last - period.first, period.first))
+
+    @property
+    def when(self) -> str:
+        """Its day in the form of ISO, ``2026-10-22``; ``2026-10`` or ``2026`` where no day is known."""
+        first, last = self.period.first, self.period.last
+        return str(first)[: 10 if first == last else 7 if first.month == last.month else 4]
 
     @property
     def parties(self) -> frozenset[str]:
@@ -80,24 +88,13 @@ class CompanyEvent:
 
     def has(self, report: Node, direction: str) -> bool:
         """Whether a later report is of this event."""
-        near = (event_date(report) - self.day).days <= _days()["together"].get(self.kind, TOGETHER_DAYS)
+        first, second = self.period, event_period(report)
+        apart = max((second.first - first.last).days, (first.first - second.last).days)
+        near = apart <= _days()["together"].get(self.kind, TOGETHER_DAYS)
         agrees = NEUTRAL in (direction, self.direction) or direction == self.direction
         party = str(report.properties.get("party", "")).lower()
-        ends = _failed(report) == self.failed  # the end of an act is no further report of it
+        ends = _has_failed(report) == _has_failed(self.reports[0])  # the end of an act is no further report of it
         return near and agrees and ends and (not party or not self.parties or party in self.parties)
-
-    def supersedes(self, other: CompanyEvent) -> bool:
-        """Whether it is the failure of what an earlier event of the same company reports."""
-        if not self.failed or other.failed or other.kind != self.kind or other.day > self.day:
-            return False
-        return not self.parties or not other.parties or _share_a_name(self.parties, other.parties)
-
-
-def standing_events(events: Iterable[CompanyEvent]) -> tuple[list[CompanyEvent], list[CompanyEvent]]:
-    """Returns the events of a company that stand, and those whose failure is reported later."""
-    found = list(events)
-    gone = [one for one in found if any(other.supersedes(one) for other in found)]
-    return [one for one in found if one not in gone], gone
 
 
 def grouped_events(reports: Iterable[tuple[Node, str]]) -> list[CompanyEvent]:
@@ -107,7 +104,7 @@ def grouped_events(reports: Iterable[tuple[Node, str]]) -> list[CompanyEvent]:
         reports: The nodes with their directions; those without content are left out.
     """
     found: list[CompanyEvent] = []
-    for node, direction in sorted(reports, key=lambda pair: (event_date(pair[0]), pair[0].key.name)):
+    for node, direction in sorted(reports, key=lambda pair: (event_period(pair[0]), pair[0].key.name)):
         if not _has_content(node, direction):
             continue
         kind = str(node.properties.get("type", OTHER))
@@ -143,12 +140,45 @@ def _has_content(node: Node, direction: str) -> bool:
     return node.properties.get("type", OTHER) != OTHER or direction != NEUTRAL or "value" in node.properties
 
 
-def _failed(node: Node) -> bool:
-    return node.properties.get("outcome") == "failed"
+def _has_failed(report: Node) -> bool:
+    """Whether a report is of the end of an act: a bid that was withdrawn."""
+    return report.properties.get("outcome") == "failed"
 
 
-def _share_a_name(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether two groups have a name in common, one of them perhaps in short: "tarrow" of "tarrow holdings plc"."""
-    return any(
-        f"{one} ".startswith(f"{other} ") or f"{other} ".startswith(f"{one} ") for one in first for other in second
+def insights_about(graph: GrowingGraph, company: NodeKey, today: date) -> list[tuple[Node, frozenset[NodeKey]]]:
+    """The insights about a company that are no older than :data:`DEFAULT_DAYS`, the newest first.
+
+    Args:
+        graph: The graph.
+        company: The company.
+        today: The date by which freshness is judged.
+
+    Returns:
+        Each insight with the reports that it was derived from.
+    """
+    nodes = (graph.node(edge.source) for edge in graph.edges(company, kind="about"))
+    fresh = [node for node in nodes if node and 0 <= (today - event_period(node).first).days <= DEFAULT_DAYS]
+    grounds = (frozenset(edge.target for edge in graph.edges(node.key, kind="derived_from")) for node in fresh)
+    pairs = list(zip(fresh, grounds, strict=True))
+    return sorted(pairs, key=lambda pair: (event_period(pair[0]), pair[0].key.name), reverse=True)
+
+
+def insight_updates(
+    graph: GrowingGraph, company: NodeKey, cited: Iterable[CompanyEvent], today: date, **properties: object
+) -> list[Update]:
+    """The updates that write an insight about a company and its instruments, derived from the reports of events.
+
+    Args:
+        graph: The graph.
+        company: The company.
+        cited: The events that the insight rests on.
+        today: The day of the insight.
+        properties: Those of an ``Insight``: type, summary, strength, action.
+    """
+    node = AddNode(
+        "Insight", f"{company.name}, {today}: {properties['summary']}", {**properties, "generated_at": str(today)}
     )
+    instruments = [edge.source for edge in graph.edges(company, kind="issued_by") if edge.target == company]
+    about = [AddEdge("about", node.key, key) for key in (company, *instruments)]
+    grounds = [AddEdge("derived_from", node.key, report.key) for event in cited for report in event.reports]
+    return [node, *about, *grounds]

@@ -1,10 +1,10 @@
-"""The advisor: it reads news into a growing graph, derives insights, and takes documents back.
+"""The advisor: it reads news into a growing graph, draws insights, and takes documents back.
 
 >>> advisor = Advisor(graph)
 >>> advisor.ingest(document, ReadDocuments()(document=document)).applied.nodes
 9
->>> advisor.reflect(today)
-1
+>>> advisor.reflect([NodeKey("Company", "Helixon Inc.")], today)      # why insights are refused
+[]
 
 Ingesting a document again changes nothing. What a document states is written completely or not at all, even by a
 program that is killed. Without a language model its sentences are kept, and questions are answered from them.
@@ -12,17 +12,19 @@ program that is killed. Without a language model its sentences are kept, and que
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, Applied, BuiltOnError, GrowingGraph, HistoryEntry, NodeKey, Origin, Update
-from kg.investments import derive_insights
+from kg.investments import events_by_company, insight_updates, is_fresh
 from kg.news import NewsDocument, add_news_types, applicable, fact_updates, known_names, passage_updates
+from programs.advisor.insights import DrawInsights
 from programs.advisor.reading import validate
 
-BY_RULES = "insights by rules"
+INSIGHTS = "insights"
 """The source of insights."""
 
 
@@ -95,17 +97,32 @@ class Advisor:
         given, spans = [update for update, _ in pairs], [span for _, span in pairs]
         return self.graph.apply(given, Origin(document.name), batch=_batch(document, what), spans=spans), problems
 
-    def reflect(self, today: date) -> int:
-        """Derives insights from fresh events, and returns how many are new.
+    def reflect(self, companies: Iterable[NodeKey], today: date) -> list[str]:
+        """Draws an insight about each company with fresh events that were not shown to a model yet: one call for each.
 
         Args:
+            companies: The companies.
             today: The current day.
+
+        Returns:
+            Why insights were refused, one line each.
+
+        Raises:
+            LMError: The model cannot be asked; the insights until then are stored.
         """
-        count = 0
-        for updates in list(derive_insights(self.graph, today)):
-            self.graph.apply(updates, Origin(BY_RULES, today.isoformat()))
-            count += any(isinstance(update, AddNode) for update in updates)
-        return count
+        events, refused = events_by_company(self.graph, lambda node: is_fresh(node, today)), []
+        for company in companies:
+            own = events.get(company, [])
+            batch = f"insight: {company.name} {sorted(report.key.name for event in own for report in event.reports)}"
+            if not own or self.graph.has_batch(batch):
+                continue
+            try:
+                drawn = DrawInsights()(company=company.name, events=own, today=today)
+                updates = insight_updates(self.graph, company, drawn.cited, today, **drawn.properties)
+                self.graph.apply(updates, Origin(INSIGHTS, today.isoformat()), batch=batch)
+            except SchemaError as error:
+                refused.append(f"{company.name}: {error}")
+        return refused
 
 
 _MENTIONED = ("Company", "Institution", "Person", "MarketEvent")
@@ -136,7 +153,7 @@ def take_back(graph: GrowingGraph, what: int | str) -> list[HistoryEntry]:
         try:
             return graph.undo(*numbers)
         except BuiltOnError as error:
-            others = [entry for entry in error.later if entry.document != BY_RULES]
+            others = [entry for entry in error.later if entry.document != INSIGHTS]
             if others or not error.later:
                 raise BuiltOnError(numbers, others) from error
             numbers |= {entry.number for entry in error.later}

@@ -1,58 +1,25 @@
-"""Briefings: news about what a user holds or watches, one for each instrument.
+"""Briefings: events and insights about what a user holds or watches, one for each instrument.
 
 >>> briefings(graph, portfolio, date(2026, 11, 20))[0].text
-'You hold 120 HLXN. Helixon Inc.: 2 good and 0 bad of 2 events from ...; signal to buy (strength 0.7).'
+'You hold 120 HLXN. Helixon Inc.: signal to buy (strength 0.7): Orders and a raised outlook point upwards.'
 
-Portfolio and investment profile are read from tables and never enter the graph. A profile changes the order and what is
-shown, never what happened.
+Portfolio and investment profile are read from tables and never enter the graph. A language model may order briefings by
+the profile; it changes neither what happened nor what is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from kg.errors import DataError
+import dspy
+
 from kg.growing import GrowingGraph, Node, NodeKey, node_term
-from kg.investments import event_date, grouped_events, insights_about
+from kg.investments import CompanyEvent, events_by_company, insights_about, is_fresh
 from kg.news import number_of, stored_passages
-from kg.text import tokens
-from programs.advisor.reading import event_kinds
-
-TOLERANCES = ("conservative", "moderate", "aggressive")
-
-
-@dataclass(frozen=True)
-class Profile:
-    """A user's investment profile.
-
-    Attributes:
-        risk_tolerance: conservative, moderate or aggressive.
-        horizon: As written: "10 years", "18 months", "long".
-        goals: Goals as words; those that name a kind of event matter.
-        preferences: Preferences by name, likewise.
-
-    Raises:
-        DataError: The risk tolerance is none of the three.
-    """
-
-    risk_tolerance: str = "moderate"
-    horizon: str = ""
-    goals: tuple[str, ...] = ()
-    preferences: dict[str, object] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.risk_tolerance not in TOLERANCES:
-            raise DataError(f"risk_tolerance must be one of {', '.join(TOLERANCES)}, got {self.risk_tolerance!r}")
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of events that goals and preferences name: "dividends" names the kind ``dividend``."""
-        liked = [name for name, value in self.preferences.items() if value]
-        words = set(tokens(" ".join((*self.goals, *liked)).replace("_", " ")))
-        return frozenset(kind for kind in event_kinds() if words.issuperset(tokens(kind.replace("_", " "))))
+from signatures.news import OrderBriefings
 
 
 @dataclass(frozen=True)
@@ -62,31 +29,34 @@ class Portfolio:
     Attributes:
         held: Symbols with the number of shares.
         watched: Symbols.
-        profile: The investment profile, if the tables have one.
+        profile: The investment profile in words; empty if the tables have none.
     """
 
     held: dict[str, float]
     watched: tuple[str, ...] = ()
-    profile: Profile | None = None
+    profile: str = ""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """All symbols; what is held comes first."""
+        return tuple(dict.fromkeys((*self.held, *self.watched)))
+
+
+def issuers(graph: GrowingGraph, portfolio: Portfolio) -> dict[str, NodeKey]:
+    """Returns the companies that issued the instruments of a portfolio, by symbol."""
+    symbols = {NodeKey("Asset", symbol): symbol for symbol in portfolio.symbols}
+    found = {symbols[edge.source]: edge.target for edge in graph.edges(kind="issued_by") if edge.source in symbols}
+    return {symbol: found[symbol] for symbol in portfolio.symbols if symbol in found}
 
 
 def symbol_problems(graph: GrowingGraph, portfolio: Portfolio) -> list[str]:
-    """Returns a message for each symbol of a portfolio about which the graph can hold no insight.
+    """Returns a message for each symbol of a portfolio that no company of the graph issued.
 
     >>> symbol_problems(graph, Portfolio({"HLXN": 120.0, "XYZ": 3.0}))
     ['no company of the graph has the symbol XYZ']
-
-    Args:
-        graph: The graph. Insights are about its instruments.
-        portfolio: The holdings and the watch-list; what is held comes first.
     """
-    symbols = dict.fromkeys((*portfolio.held, *portfolio.watched))
-    missing = [symbol for symbol in symbols if graph.node(NodeKey("Asset", symbol)) is None]
-    return [f"no company of the graph has the symbol {symbol}" for symbol in missing]
-
-
-_LEAST = {"conservative": 0.0, "moderate": 0.0, "aggressive": 0.6}
-"""The least strength of what is shown by risk tolerance; who takes risks is spared weak observations."""
+    known = issuers(graph, portfolio)
+    return [f"no company of the graph has the symbol {symbol}" for symbol in portfolio.symbols if symbol not in known]
 
 
 @dataclass(frozen=True)
@@ -141,77 +111,100 @@ class Briefing:
     Attributes:
         symbol: The instrument.
         held: Whether it is held; else it is watched.
-        text: The news in words.
-        citations: The IRIs of the insight and of its events in the graph.
-        action: buy, sell or hold for a signal; else ``""``.
-        strength: The insight's confidence in [0, 1].
-        notes: Remarks of the profile on it.
-        events: The events that it rests on, the newest first.
+        text: The insight in words, or without one the number of events.
+        citations: The IRIs of the insight and of the reports that it cites, or without one of all reports.
+        kind: signal, observation or pattern; empty without an insight.
+        action: buy, sell or hold for a signal; else empty.
+        strength: How far the events bear the insight out, in [0, 1].
+        note: What of the profile it bears on.
+        events: The fresh events, the newest first.
     """
 
     symbol: str
     held: bool
     text: str
     citations: tuple[str, ...]
+    kind: str = ""
     action: str = ""
     strength: float = 0.0
-    notes: tuple[str, ...] = ()
+    note: str = ""
     events: tuple[BriefedEvent, ...] = ()
 
 
 def briefings(graph: GrowingGraph, portfolio: Portfolio, today: date) -> list[Briefing]:
-    """Returns a briefing for each instrument with a fresh insight; what is held comes before what is watched.
+    """Returns a briefing for each instrument with a fresh event; what is held comes before what is watched.
 
     Args:
         graph: The graph.
         portfolio: What is held and watched.
         today: The current day.
     """
+    events = events_by_company(graph, lambda node: is_fresh(node, today))
+    publishers = {passage.document: passage.publisher for passage in stored_passages(graph)}
     found = []
-    for symbol in dict.fromkeys((*portfolio.held, *portfolio.watched)):
-        insights = insights_about(graph, symbol, today)
-        if not insights:
+    for symbol, company in issuers(graph, portfolio).items():
+        if company not in events:
             continue
-        insight, edges = insights[0]  # the newest, which has the events of those before it
-        held = portfolio.held.get(symbol)
-        whose = f"You hold {held:g} {symbol}" if held is not None else f"You watch {symbol}"
-        action, strength = str(insight.properties.get("action") or ""), float(insight.properties.get("strength", 0))
-        signal = f"; signal to {action}" if action else ""
-        citations = (node_term(key).value for key in (insight.key, *(edge.target for edge in edges)))
-        events = tuple(_events(graph, [edge.target for edge in edges]))
-        text = f"{whose}. {insight.key.name}{signal} (strength {strength:.2g})."
-        found.append(Briefing(symbol, held is not None, text, tuple(citations), action, strength, events=events))
+        own = sorted(events[company], key=lambda event: event.period, reverse=True)
+        shares = portfolio.held.get(symbol)
+        whose = f"You hold {shares:g} {symbol}" if shares is not None else f"You watch {symbol}"
+        briefed = tuple(_briefed(event, company, publishers) for event in own)
+        keys, text = [report.key for event in own for report in event.reports], f"{len(own)} events"
+        about: dict[str, Any] = {}
+        if stored := insights_about(graph, company, today):
+            node, grounds = stored[0]
+            (text, about), keys = _insight(node), [node.key, *sorted(grounds, key=str)]
+        cited = tuple(node_term(key).value for key in keys)
+        text = f"{whose}. {company.name}: {text}"
+        found.append(Briefing(symbol, shares is not None, text, cited, events=briefed, **about))
     return found
 
 
-def _events(graph: GrowingGraph, keys: Sequence[NodeKey]) -> Iterator[BriefedEvent]:
-    """Yields the events that some nodes report, the newest first."""
-    reports: dict[NodeKey, list[tuple[Node, str]]] = {}
-    for node in (node for key in keys if key.type == "MarketEvent" and (node := graph.node(key)) is not None):
-        for edge in graph.edges(node.key):
-            if edge.type == "affects" and edge.source == node.key:
-                direction = str(edge.properties.get("direction", "neutral"))
-                reports.setdefault(edge.target, []).append((node, direction))
-    publishers = {passage.document: passage.publisher for passage in stored_passages(graph)}
-    found = []
-    for company, own in reports.items():
-        for event in grouped_events(own):
-            texts = {node.key: _text(node, company) for node in event.reports}
-            sources = [
-                EventSource(document, publishers.get(document, ""), event_date(node).isoformat(), texts[node.key])
-                for node in event.reports
-                for document in node.sources
-                if document in publishers
-            ]
-            citations = tuple(node_term(node.key).value for node in event.reports)
-            differing = _differing(event.reports, publishers)
-            text = texts[event.reports[0].key]
-            found.append(
-                BriefedEvent(
-                    event.day.isoformat(), event.kind, event.direction, text, citations, tuple(sources), differing
-                )
-            )
-    yield from sorted(found, key=lambda event: (event.day, event.text), reverse=True)
+def _insight(node: Node) -> tuple[str, dict[str, Any]]:
+    """Returns an insight in words, and its kind, action and strength."""
+    given = node.properties
+    kind, action, strength = str(given["type"]), str(given.get("action") or ""), float(given.get("strength", 0))
+    words = f"{kind}{f' to {action}' if action else ''} (strength {strength:.2g}): {given['summary']}"
+    return words, {"kind": kind, "action": action, "strength": strength}
+
+
+class OrderByProfile(dspy.Module):
+    """Orders briefings as an investment profile asks for, with notes: one call.
+
+    Attributes:
+        order: Its predictor.
+    """
+
+    needs_lm = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.order = dspy.Predict(OrderBriefings)
+
+    def forward(self, given: Sequence[Briefing], profile: str) -> dspy.Prediction:
+        """Returns all briefings as ``briefings``; those that the model does not name come last, in their order."""
+        lines = (f"[{number}] {one.text.partition('. ')[2]}" for number, one in enumerate(given, 1))
+        reply = self.order(profile=profile, briefings="\n".join(lines))
+        notes = dict(zip(reply.order, [*reply.notes, *[""] * len(reply.order)], strict=False))
+        places = dict.fromkeys(
+            [*(number for number in reply.order if 0 < number <= len(given)), *range(1, len(given) + 1)]
+        )
+        ordered = [replace(given[number - 1], note=notes.get(number, "")) for number in places]
+        return dspy.Prediction(briefings=ordered)
+
+
+def _briefed(event: CompanyEvent, company: NodeKey, publishers: dict[str, str]) -> BriefedEvent:
+    """Returns an event with its documents."""
+    texts = {node.key: _text(node, company) for node in event.reports}
+    sources = (
+        EventSource(document, publishers[document], str(node.properties["occurred_at"])[:10], texts[node.key])
+        for node in event.reports
+        for document in node.sources
+        if document in publishers
+    )
+    citations = tuple(node_term(node.key).value for node in event.reports)
+    first, differing = texts[event.reports[0].key], _differing(event.reports, publishers)
+    return BriefedEvent(event.when, event.kind, event.direction, first, citations, tuple(sources), differing)
 
 
 def _text(event: Node, company: NodeKey) -> str:
@@ -226,36 +219,3 @@ def _differing(reports: Sequence[Node], publishers: dict[str, str]) -> str:
         value, document = str(node.properties["value"]), node.sources[0]
         stated.setdefault(number_of(value), f"{value} ({publishers.get(document) or document})")
     return " / ".join(stated.values()) if len(stated) > 1 else ""
-
-
-def shaped(given: Sequence[Briefing], profile: Profile) -> list[Briefing]:
-    """Returns briefings as a profile asks for them, the most important first.
-
-    A conservative user gets those with bad news about holdings before all others.
-    """
-    least = _LEAST[profile.risk_tolerance]
-    noted = [
-        replace(one, notes=(*one.notes, *_notes(one, profile)))
-        for one in given
-        if one.strength >= least or one.action == "sell"
-    ]
-    return sorted(noted, key=lambda one: (not _comes_first(one, profile), -_weight(one, profile)))
-
-
-def _comes_first(briefing: Briefing, profile: Profile) -> bool:
-    """Whether a briefing has bad news about a holding of a user who avoids risks."""
-    is_bad = briefing.action == "sell" or any(event.direction == "negative" for event in briefing.events)
-    return profile.risk_tolerance == "conservative" and briefing.held and is_bad
-
-
-def _weight(briefing: Briefing, profile: Profile) -> float:
-    matters = bool(profile.kinds & {event.kind for event in briefing.events})
-    return briefing.strength + float(briefing.held) + float(matters)
-
-
-def _notes(briefing: Briefing, profile: Profile) -> Iterator[str]:
-    if _comes_first(briefing, profile):
-        yield "first, because you are conservative and this is bad news about a holding"
-    matter = sorted(profile.kinds & {event.kind for event in briefing.events})
-    if matter:
-        yield f"bears on your goals: {', '.join(matter)} events"

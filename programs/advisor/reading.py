@@ -23,7 +23,7 @@ from dspy.utils.exceptions import AdapterParseError
 from kg.errors import SchemaError
 from kg.growing import AddEdge, AddNode, NodeKey, Update
 from kg.investments import investment_schema
-from kg.news import NAME_KINDS, Fact, NewsDocument, Passage, passages_of, plain_name, relations
+from kg.news import NAME_KINDS, Fact, NewsDocument, Passage, days_in, passages_of, plain_name, relations
 from kg.text import STOPWORDS, WEEKDAYS, tokens
 from programs.worlds.news.reading import equal, spelled
 from signatures.news import ReadNews, StatedEvent, StatedFact
@@ -34,6 +34,8 @@ CONFIDENCE = 0.8
 MOST_TOKENS, LONGEST, MOST_WORDS = 4096, 20_000, 10
 """Tokens of a reply, characters of a document that are read with one call, and words of an object that is no name."""
 
+_DATELINE = re.compile(r"^(?:[A-Z][A-Z .,'’]+|[^.()]{1,60}\([^()]+\))\s*[-–—]+\s+")
+"""The beginning of a sentence with a place in capitals, or with place, day and agency in brackets."""
 _SYMBOL = re.compile(r"[A-Z][A-Z.\d]{1,5}")
 _KIND_OF_THING = "name"
 
@@ -140,11 +142,26 @@ def validate(document: NewsDocument, names: Mapping[str, tuple[str, str]], reply
     return list(facts.values()), events, refused
 
 
+def _day(text: str, passage: Passage) -> str:
+    """Returns the day, month or year of an event as its sentence has it; without one that of the document.
+
+    Raises:
+        SchemaError: The sentence does not have it.
+    """
+    if not text:
+        return passage.published.isoformat()
+    days = [day for _, _, day in days_in(passage.text, passage.published)]
+    day = next((day for day in days if day.startswith(text) or text.startswith(day)), "")
+    if not day:
+        raise SchemaError(f"the sentence does not have the day {text!r}: {passage.text!r}")
+    return day
+
+
 class _Check:
     """The sentences of a document, to which rows are held."""
 
     def __init__(self, document: NewsDocument, names: Mapping[str, tuple[str, str]]) -> None:
-        self._document, self._names = document, names
+        self._publisher, self._names = plain_name(document.source), names
         self._passages = passages_of(document)
 
     def fact(self, stated: StatedFact) -> Fact:
@@ -187,19 +204,19 @@ class _Check:
         passage = self._passage(stated.sentence)
         if stated.kind not in event_kinds():
             raise SchemaError(f"the kind of an event must be one of {', '.join(event_kinds())}, got {stated.kind!r}")
-        _, company = self._named(stated.company)
+        _, company = self._party(stated.company)
         summary = f"{company}: {passage.text}"
         properties: dict[str, Any] = {
             "type": stated.kind,
             "summary": summary,
-            "occurred_at": passage.published.isoformat(),
+            "occurred_at": _day(stated.day, passage),
         }
         if stated.figure:
             if not (figure := spelled(passage, stated.figure) or equal(passage, stated.figure)):
                 raise SchemaError(f"sentence {stated.sentence} does not have the figure {stated.figure!r}")
             properties |= {"value": figure, "measure": stated.kind}
         if stated.party:
-            properties["party"] = self._named(stated.party)[1]
+            properties["party"] = self._party(stated.party)[1]
         if stated.failed:
             properties["outcome"] = "failed"
         event, affected = NodeKey("MarketEvent", f"{summary} ({stated.kind})"), NodeKey("Company", company)
@@ -211,6 +228,13 @@ class _Check:
         if not 0 < number <= len(self._passages):
             raise SchemaError(f"there is no sentence {number}")
         return self._passages[number - 1]
+
+    def _party(self, text: str) -> tuple[str, str]:
+        """Returns the kind and the full name of who takes part in an event; no publisher and no dateline does."""
+        prose = (_DATELINE.sub("", passage.text) for passage in self._passages)
+        if plain_name(text) == self._publisher or not re.search(rf"\b{re.escape(text)}", " ".join(prose), re.I):
+            raise SchemaError(f"the document does not have {text!r} as one that takes part in an event")
+        return self._named(text)
 
     def _named(self, text: str) -> tuple[str, str]:
         """Returns the kind, if the graph knows it, and the full name of what the document names, in its own case."""

@@ -220,8 +220,7 @@ def load_tools(names: Sequence[str], settings: ToolSettings) -> ToolManager:
 
 
 def _web(settings: ToolSettings) -> WebTools:
-    workspace = Workspace(settings.folder) if settings.folder is not None else None
-    return WebTools(settings.web, workspace, settings.search_engine or "")
+    return WebTools(settings.web, settings.search_engine or "")
 
 
 _ENGINE = "be the address of a SearXNG server"

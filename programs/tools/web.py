@@ -27,8 +27,7 @@ import httpcore
 import httpx
 
 from kg.errors import DataError
-from programs.tools.documents import NOTHING, html_text, lines_with, page_of, read_document
-from programs.tools.workspace import Workspace
+from programs.tools.documents import NOTHING, html_text, lines_with, page_of
 
 _AGENT = "finpath (https://w3id.org/finpath)"
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -191,13 +190,11 @@ class WebTools:
 
     Args:
         limits: The limits of a request.
-        workspace: A folder whose HTML files are pages too, by their names.
         engine: The address of a SearXNG server.
     """
 
-    def __init__(self, limits: WebLimits, workspace: Workspace | None = None, engine: str = "") -> None:
-        self._limits, self._workspace = limits, workspace
-        self._engine = f"{engine.rstrip('/')}/search"
+    def __init__(self, limits: WebLimits, engine: str = "") -> None:
+        self._limits, self._engine = limits, f"{engine.rstrip('/')}/search"
 
     def web_search(self, query: str) -> str:
         """Searches the web and lists pages with their titles, addresses and excerpts."""
@@ -212,21 +209,16 @@ class WebTools:
         return "\n".join("{} ({}): {}".format(*field) for field in fields) or NOTHING
 
     def visit_page(self, address: str, page: int = 1) -> str:
-        """Reads a page of the web by its address, or an HTML file of the folder by its name; long ones have pages."""
-        return page_of(self._text(address), page)
+        """Reads a page of the web by its address; long ones have pages."""
+        return page_of(read_page(address, self._limits), page)
 
     def find_in_page(self, address: str, text: str) -> str:
-        """Finds the lines of a page of the web, or of an HTML file of the folder, that hold some words."""
-        return lines_with(self._text(address), text)
+        """Finds the lines of a page of the web that hold some words."""
+        return lines_with(read_page(address, self._limits), text)
 
     def archived_page(self, address: str, day: str) -> str:
         """Reads a page of the web as it was near a day, written as 2024-05-31, from the Internet Archive."""
         return page_of(read_page(f"{ARCHIVE}/web/{day.replace('-', '')}id_/{address}", self._limits), 1)
-
-    def _text(self, address: str) -> str:
-        if self._workspace is not None and "://" not in address:
-            return read_document(self._workspace.file(address))
-        return read_page(address, self._limits)
 
 
 def read_page(address: str, limits: WebLimits) -> str:

@@ -147,7 +147,6 @@ def test_nothing_of_the_user_enters_the_graph(tmp_path: Path, graph: str, capsys
     (folder / "watchlist.csv").write_text("user_id,symbol,added_at\nzelda-quist,BRMB,1999-03-04\n", encoding="utf-8")
     make_database(tmp_path / "portfolio.db", folder)
     words = (graph, "--database", str(tmp_path / "portfolio.db"), "--today", "2026-11-20")
-    run(tmp_path, "brief", *words, "--user", "nobody")  # which derives insights
     before = _content(graph)
     _, found = run(tmp_path, "brief", *words, "--user", "zelda-quist")
     assert {row["symbol"] for row in found["briefings"]} == {"HLXN", "BRMB"}
@@ -228,9 +227,33 @@ def test_briefings_cite_documents_and_nodes_that_are_there(
     told = {(row["symbol"], row["held"]) for row in found["briefings"]}
     assert told == {("CLDR", True), ("HLXN", True), ("OSPR", True), ("MRDN", False), ("BRMB", False)}
     cited = ("05-calder-outlook.txt, Harbour Wire, 2026-11-05", "It missed estimates", "It is no advice.")
-    written = capsys.readouterr().out
+    written, said = capsys.readouterr()
     assert all(text in written for text in ("You hold 40 CLDR", *cited))
+    assert "no insights about CLDR, HLXN, OSPR, BRMB, MRDN: a model draws them: finpath brief" in said
     content = _content(graph)
     assert all(f"<{iri}>" in content for row in found["briefings"] for iri in row["citations"])
     code, found = run(tmp_path, *words, "2027-06-01")
     assert (code, found["briefings"]) == (0, [])
+
+
+def test_a_model_draws_insights_which_a_later_briefing_shows(graph: str, tmp_path: Path) -> None:
+    database, portfolio = tmp_path / "portfolio.db", tmp_path / "tables"
+    portfolio.mkdir()
+    (portfolio / "positions.csv").write_text("user_id,symbol,shares,avg_cost,added_at\nann,OSPR,15,1,\n", "utf-8")
+    (portfolio / "watchlist.csv").write_text("user_id,symbol,added_at\n", encoding="utf-8")
+    make_database(database, portfolio)
+    words = ("brief", graph, "--database", str(database), "--user", "ann", "--today", "2026-11-20")
+    reason = "A dividend and higher earnings speak for it."
+    insight = {"kind": "pattern", "action": "none", "reason": reason, "events": [1, 2], "strength": 0.6}
+    with ScriptedServer([{"insight": json.dumps(insight)}]) as server:
+        lm = ("--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0")
+        code, found = run(tmp_path, *words, *lm)
+        assert (code, found["refused"]) == (0, [])
+        assert run(tmp_path, *words, *lm)[1] == found
+    assert len(server.heard) == 1
+    before = _content(graph)
+    [row] = run(tmp_path, *words)[1]["briefings"]
+    assert row["text"] == f"You hold 15 OSPR. Osprey Rail Ltd: pattern (strength 0.6): {reason}"
+    assert len(row["citations"]) == 3
+    assert all(f"<{iri}>" in before for iri in row["citations"])
+    assert _content(graph) == before

@@ -10,7 +10,6 @@ import pytest
 
 from experiments.data import read_portfolio
 from kg.errors import DataError
-from programs.advisor import Profile
 from tests.demonstrations import ADVISOR as SAMPLE
 from tests.demonstrations import make_database
 
@@ -65,51 +64,6 @@ def test_shares_that_are_no_number_are_refused(database: Path, shares: str) -> N
         read_portfolio(str(database), "ann")
 
 
-def profiled(database: Path, goals: object, preferences: object, tolerance: str = "moderate") -> Profile:
-    """The profile that a database with these columns gives."""
-    with sqlite3.connect(database) as connection:
-        connection.execute(
-            "CREATE TABLE user_investment_profiles (user_id TEXT PRIMARY KEY, risk_tolerance TEXT, "
-            "investment_horizon TEXT, goals TEXT, preferences TEXT)"
-        )
-        row = ("ann", tolerance, "10 years", goals, preferences)
-        connection.execute("INSERT INTO user_investment_profiles VALUES (?, ?, ?, ?, ?)", row)
-    found = read_portfolio(str(database), "ann").profile
-    assert found is not None
-    return found
-
-
-@pytest.mark.parametrize(
-    ("goals", "preferences", "expected"),
-    [
-        ('["income", "growth"]', '{"dividends": true, "crypto": false}', {"dividends": True, "crypto": False}),
-        ("income, growth", "dividends", {"dividends": True}),
-        ("income,growth,", '["dividends", "rail"]', {"dividends": True, "rail": True}),
-        (' ["income","growth"] ', None, {}),
-    ],
-)
-def test_goals_and_preferences_are_json_or_words(
-    database: Path, goals: object, preferences: object, expected: dict[str, object]
-) -> None:
-    found = profiled(database, goals, preferences)
-    assert (found.goals, found.preferences) == (("income", "growth"), expected)
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        (("[income", ""), r"profiles\.goals: must be a JSON object, a JSON list or words with commas, got '\[income'"),
-        (("income", "{rail"), r"profiles\.preferences: must be a JSON object, a JSON list or words .*, got '\{rail'"),
-        (("", "", "wild"), r"user_investment_profiles: risk_tolerance must be one of .*, got 'wild'"),
-    ],
-)
-def test_a_profile_that_cannot_be_read_is_refused_with_its_column(
-    database: Path, row: tuple[str, ...], problem: str
-) -> None:
-    with pytest.raises(DataError, match=problem):
-        profiled(database, *row)
-
-
 def test_the_documented_tables_are_read(tmp_path: Path) -> None:
     page = Path(__file__).parents[3] / "docs" / "reference" / "growing-graphs.md"
     (sql,) = re.findall(r"```sql\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
@@ -117,4 +71,4 @@ def test_the_documented_tables_are_read(tmp_path: Path) -> None:
         connection.executescript(sql)
     found = read_portfolio(str(tmp_path / "portfolio.db"), "ann")
     assert (found.held, found.watched) == ({"HLXN": 120.0}, ("NRDL",))
-    assert found.profile == Profile("conservative", "10 years", ("income", "growth"), {"dividends": True})
+    assert found.profile.startswith("risk tolerance: conservative; investment horizon: 10 years; goals: ")

@@ -7,7 +7,8 @@ from datetime import date
 import pytest
 
 from kg.growing import AddEdge, AddNode, GrowingGraph, Node, NodeKey, Origin
-from kg.investments import derive_insights, grouped_events, insights_about, investment_schema
+from kg.investments import insights_about, investment_schema, is_fresh
+from kg.investments.events import grouped_events
 
 TODAY = date(2026, 11, 6)
 
@@ -46,60 +47,40 @@ def test_a_report_without_content_is_no_event() -> None:
     assert len(grouped_events([(bare, "negative")])) == len(grouped_events([(figure, "neutral")])) == 1
 
 
-def grown(*reports: tuple[Node, str]) -> GrowingGraph:
-    """A graph with the insights that are derived after each report of a company has come in."""
+def test_the_end_of_an_act_is_an_event_of_its_own() -> None:
+    offer = report("offers", "merger", "2026-10-20", party="Sable Plc")
+    lapse = report("lapses", "merger", "2026-10-21", party="Sable Plc", outcome="failed")
+    assert len(grouped_events([(offer, "neutral"), (lapse, "neutral")])) == 2
+
+
+def test_an_event_of_a_month_has_no_day_until_another_report_has_one() -> None:
+    october, exact = report("in October", "site", "2026-10"), report("on 17 October", "site", "2026-10-17")
+    [event] = grouped_events([(october, "positive")])
+    assert event.when == "2026-10"
+    assert [is_fresh(october, day) for day in (date(2026, 9, 30), date(2026, 10, 2), date(2026, 12, 29))] == [
+        False,
+        True,
+        True,
+    ]
+    assert not is_fresh(october, date(2027, 1, 1))
+    [event] = grouped_events([(october, "positive"), (exact, "positive")])
+    assert (event.when, len(event.reports)) == ("2026-10-17", 2)
+    assert len(grouped_events([(october, "positive"), (report("b", "site", "2026-11-07"), "positive")])) == 2
+
+
+def test_a_graph_keeps_a_month_and_an_insight_with_its_grounds() -> None:
     graph = GrowingGraph(None, investment_schema())
-    asset, company = AddNode("Asset", "KNT", {"symbol": "KNT"}), AddNode("Company", "Kintor Plc")
-    graph.apply([asset, company, AddEdge("issued_by", asset.key, company.key)], Origin("a"))
-    for node, direction in reports:
-        event = AddNode("MarketEvent", node.key.name, dict(node.properties))
-        affects = AddEdge("affects", event.key, company.key, {"direction": direction})
-        graph.apply([event, affects], Origin(node.key.name))
-        for updates in list(derive_insights(graph, TODAY)):
-            graph.apply(updates, Origin("insights"))
-    return graph
-
-
-def insights_of(*reports: tuple[Node, str]) -> list[str]:
-    """The action, or the type, of each insight."""
-    nodes = [node for node, _ in insights_about(grown(*reports), "KNT", TODAY)]
-    return [str(node.properties.get("action", node.properties["type"])) for node in nodes]
-
-
-def test_a_second_report_joins_the_insight_of_the_first() -> None:
-    reports = [report("1,200 jobs", "layoff", "2026-11-03"), report("900 jobs", "layoff", "2026-11-04")]
-    graph = grown(*((one, "negative") for one in reports))
-    assert list(derive_insights(graph, TODAY)) == []
-    ((insight, edges),) = insights_about(graph, "KNT", TODAY)
-    assert insight.key.name == "Kintor Plc: 0 good and 1 bad of 1 events from 2026-11-03 to 2026-11-03"
-    assert {edge.target.name for edge in edges} == {"1,200 jobs", "900 jobs"}
-
-
-BIDS = (
-    (report("offers", "merger", "2026-10-20", party="Sable Plc"), "positive"),
-    (report("raises its offer", "merger", "2026-10-26", party="Sable Plc"), "positive"),
-)
-
-
-@pytest.mark.parametrize(
-    ("later", "insights"),
-    [
-        ((), ["buy"]),
-        (((report("lapses", "merger", "2026-11-05", party="Sable", outcome="failed"), "negative"),), ["observation"]),
-        (((report("lapses", "merger", "2026-11-05", outcome="failed"), "negative"),), ["observation"]),
-        (((report("halted", "buyback", "2026-11-05", outcome="failed"), "neutral"),), ["buy"]),
-        (((report("gives up", "merger", "2026-11-05", party="Hask Plc", outcome="failed"), "neutral"),), ["buy"]),
-        (
-            ((report("gives up", "merger", "2026-10-21", party="Sable Plc", outcome="failed"), "neutral"),),
-            ["observation"],
-        ),
-    ],
-)
-def test_a_later_failure_supersedes_earlier_good_news(later: tuple[tuple[Node, str], ...], insights: list[str]) -> None:
-    assert insights_of(*BIDS, *later) == insights
-
-
-def test_a_superseded_event_is_cited_and_does_not_count() -> None:
-    failure = report("lapses", "merger", "2026-11-05", party="Sable Plc", outcome="failed")
-    further = report("shares fall", "share_price", "2026-11-05")
-    assert insights_of(*BIDS, (failure, "negative"), (further, "negative")) == ["sell"]
+    event = report("in October", "site", "2026-10")
+    company, node = AddNode("Company", "Kintor Plc"), AddNode("MarketEvent", event.key.name, dict(event.properties))
+    insight = AddNode("Insight", "good", {"type": "observation", "summary": "good", "generated_at": str(TODAY)})
+    edges = [
+        AddEdge("affects", node.key, company.key, {"direction": "positive"}),
+        AddEdge("about", insight.key, company.key),
+        AddEdge("derived_from", insight.key, node.key),
+    ]
+    graph.apply([company, node, insight, *edges], Origin("a"))
+    stored = graph.node(node.key)
+    assert stored is not None
+    assert stored.properties["occurred_at"] == "2026-10"
+    assert insights_about(graph, company.key, TODAY) == [(graph.node(insight.key), {node.key})]
+    assert insights_about(graph, company.key, date(2027, 1, 1)) == []

@@ -54,8 +54,9 @@ def _talk(reader: QuestionReader, *questions: str) -> Reading:
 
 def _answer(reader: QuestionReader, *questions: str) -> object:
     best = _talk(reader, *questions).parses[0]
-    is_value = isinstance(best.answer, bool | Decimal)
-    return best.answer if is_value else {reader.graph.name(node) for node in best.nodes}
+    if best.holds is not None:
+        return best.holds
+    return best.number if best.number is not None else {reader.graph.name(node) for node in best.nodes}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,6 @@ def test_confidence_is_high_for_the_words_of_the_graph(reader: QuestionReader) -
 
 def test_a_reference_is_spelled_out(reader: QuestionReader) -> None:
     assert _talk(reader, "who wrote Saltmother?", "where was he born?").canonical == "where was Piet Aldous born?"
-    assert _talk(reader, "who wrote Saltmother?", "?").canonical == "?"
 
 
 def test_a_path_is_written(reader: QuestionReader) -> None:

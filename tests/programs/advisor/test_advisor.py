@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -10,10 +11,19 @@ from typing import Any
 import dspy
 import pytest
 
-from kg.growing import GrowingGraph, NodeKey
-from kg.investments import investment_schema
+from kg.growing import GrowingGraph, NodeKey, node_term
+from kg.investments import events_by_company, insights_about, investment_schema
 from kg.news import known_names, parse_document, stored_facts, stored_passages
-from programs.advisor import Advisor, Portfolio, Profile, ReadDocuments, briefings, shaped, symbol_problems, take_back
+from programs.advisor import (
+    Advisor,
+    DrawInsights,
+    OrderByProfile,
+    Portfolio,
+    ReadDocuments,
+    briefings,
+    symbol_problems,
+    take_back,
+)
 from programs.advisor.reading import validate
 
 TODAY = date(2026, 11, 6)
@@ -155,10 +165,8 @@ def test_two_documents_about_one_event_are_one_event_with_both_figures(graph: Gr
     advisor = Advisor(graph)
     for document, stated in (FIRST, SECOND):
         assert advisor.ingest(document, stated).refused == ()
-    assert advisor.reflect(TODAY) == 1
-    assert advisor.reflect(TODAY) == 0
     (briefing,) = briefings(graph, Portfolio({"CLDS": 10.0}), TODAY)
-    assert briefing.text.startswith("You hold 10 CLDS. Calderstone plc: 0 good and 1 bad of 1 events")
+    assert briefing.text == "You hold 10 CLDS. Calderstone plc: 1 events"
     (found,) = briefing.events
     assert (found.day, found.kind, found.direction) == ("2026-11-03", "layoff", "negative")
     assert [(one.document, one.publisher, one.day) for one in found.sources] == [
@@ -167,51 +175,138 @@ def test_two_documents_about_one_event_are_one_event_with_both_figures(graph: Gr
     ]
     assert found.differing == "1,200 (Harbour Wire) / 900 (Quay Post)"
     assert any("900 jobs" in line for line in found.lines)
-    assert set(found.citations) == set(briefing.citations[1:])
+    assert found.citations == briefing.citations
     assert briefings(graph, Portfolio({"CLDS": 10.0}), date(2027, 6, 1)) == []
     assert symbol_problems(graph, Portfolio({"CLDS": 1.0}, ("XYZ",))) == ["no company of the graph has the symbol XYZ"]
 
 
-def test_a_document_is_undone_with_the_insights_about_it(graph: GrowingGraph) -> None:
-    advisor = Advisor(graph)
-    for document, stated in (FIRST, SECOND):
-        advisor.ingest(document, stated)
-        advisor.reflect(TODAY)
-    undone = take_back(graph, "b.txt")
-    assert {entry.document for entry in undone} >= {"b.txt", "insights by rules"}
-    assert {one.document for one in stored_passages(graph)} == {"a.txt"}
-    assert not advisor.knows(SECOND[0])
-    assert advisor.ingest(*SECOND).events == 1
+CALDERSTONE = NodeKey("Company", "Calderstone plc")
+GOOD: dict[str, Any] = {
+    "kind": "signal",
+    "action": "sell",
+    "reason": "It sheds up to 1,200 jobs.",
+    "events": [1],
+    "strength": 0.7,
+}
 
 
 @pytest.fixture
-def given(graph: GrowingGraph) -> list[Any]:
-    """Briefings about a holding with bad news and about one with good news, a dividend."""
+def reflect(graph: GrowingGraph, scripted_lm: Callable[..., dspy.LM]) -> Callable[..., Any]:
+    """Lets a model with written replies draw insights about a company with one event of two reports."""
     advisor = Advisor(graph)
-    advisor.ingest(*FIRST)
+    for document, stated in (FIRST, SECOND):
+        advisor.ingest(document, stated)
+
+    def run(*replies: Any) -> Any:
+        adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
+        with dspy.context(lm=scripted_lm([{"insight": json.dumps(one)} for one in replies]), adapter=adapter):
+            return advisor.reflect([CALDERSTONE, NodeKey("Company", "Nobody")], TODAY)
+
+    return run
+
+
+def test_an_insight_cites_reports_of_the_graph(graph: GrowingGraph, reflect: Callable[..., Any]) -> None:
+    assert reflect(GOOD) == []
+    assert reflect() == [], "the same events are not shown again"
+    (briefing,) = briefings(graph, Portfolio({"CLDS": 10.0}), TODAY)
+    assert briefing.text.endswith("Calderstone plc: signal to sell (strength 0.7): It sheds up to 1,200 jobs.")
+    assert (briefing.kind, briefing.action, briefing.strength) == ("signal", "sell", 0.7)
+    ((insight, grounds),) = insights_about(graph, CALDERSTONE, TODAY)
+    assert {key.type for key in grounds} == {"MarketEvent"}
+    assert len(grounds) == len(briefing.events[0].citations) == 2
+    assert briefing.citations[0] == node_term(insight.key).value
+    assert set(briefing.events[0].citations) == set(briefing.citations[1:])
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"events": [2]}, r"must cite events from 1 to 1, got \[2\]"),
+        ({"events": []}, "must cite events"),
+        ({"action": "none"}, "a signal has an action"),
+        ({"kind": "observation"}, "nothing else has one, got observation sell"),
+        ({"kind": "pattern", "action": "none"}, "a pattern must cite two events"),
+        ({"reason": "It sheds 1,300 jobs."}, "do not have the figure 1300"),
+        ({"strength": 7}, "the reply could not be read"),
+    ],
+)
+def test_an_insight_that_breaks_a_rule_is_not_stored(
+    graph: GrowingGraph, reflect: Callable[..., Any], changed: dict[str, Any], problem: str
+) -> None:
+    [refused] = reflect({**GOOD, **changed})
+    assert insights_about(graph, CALDERSTONE, TODAY) == []
+    assert re.search(problem, refused)
+
+
+def test_insights_are_compiled_by_an_optimizer_of_dspy(
+    graph: GrowingGraph, reflect: Callable[..., Any], scripted_lm: Callable[..., dspy.LM]
+) -> None:
+    events = events_by_company(graph, lambda _: True)[CALDERSTONE]
+    example = dspy.Example(company="Calderstone plc", events=events, today=TODAY).with_inputs(
+        "company", "events", "today"
+    )
+    with dspy.context(lm=scripted_lm([{"insight": json.dumps(GOOD)}]), adapter=dspy.ChatAdapter()):
+        optimizer = dspy.BootstrapFewShot(metric=lambda _, drawn, __: drawn.insight.action == "sell")
+        compiled = optimizer.compile(DrawInsights(), trainset=[example])
+    [demo] = compiled.draw.demos
+    assert "2026-11-03 layoff, negative: Calderstone plc: Calderstone plc (CLDS) will cut 1,200 jobs" in demo.events
+
+
+def test_a_document_is_undone_with_the_insights_about_it(graph: GrowingGraph, reflect: Callable[..., Any]) -> None:
+    advisor = Advisor(graph)
+    reflect(GOOD)
+    undone = take_back(graph, "b.txt")
+    assert {entry.document for entry in undone} >= {"b.txt", "insights"}
+    assert {one.document for one in stored_passages(graph)} == {"a.txt"}
+    assert not advisor.knows(SECOND[0])
+    assert advisor.ingest(*SECOND).events == 1
+    assert reflect(GOOD) == []
+    assert insights_about(graph, CALDERSTONE, TODAY)
+
+
+def test_a_model_orders_briefings_by_the_profile(
+    graph: GrowingGraph, reflect: Callable[..., Any], scripted_lm: Callable[..., dspy.LM]
+) -> None:
     text = "Headline: Pay\nSource: Wire\nDate: 2026-11-05\n\nOsprey Rail Ltd (OSPR) declared a dividend."
     rows = reply(
         fact(2, "Osprey Rail Ltd", "ticker", "OSPR"), events=(event(2, "Osprey Rail Ltd", "dividend", "positive"),)
     )
-    advisor.ingest(parse_document(text, "c.txt"), rows)
-    advisor.reflect(TODAY)
-    return briefings(graph, Portfolio({"OSPR": 1.0, "CLDS": 1.0}), TODAY)
+    Advisor(graph).ingest(parse_document(text, "c.txt"), rows)
+    given = briefings(graph, Portfolio({"CLDS": 7.0, "OSPR": 1.0}), TODAY)
+    lm = scripted_lm([{"order": "[2, 9]", "notes": '["income"]'}])
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        ordered = OrderByProfile()(given, "goals: income").briefings
+    assert [(one.symbol, one.note) for one in ordered] == [("OSPR", "income"), ("CLDS", "")]
+    prompt = lm.history[-1]["messages"][-1]["content"]
+    assert "goals: income" in prompt
+    assert "You hold" not in prompt
 
 
 @pytest.mark.parametrize(
-    ("profile", "symbols"),
+    ("sentence", "day", "stored"),
     [
-        (Profile("conservative"), ["CLDS", "OSPR"]),
-        (Profile("moderate", goals=("dividends",)), ["OSPR", "CLDS"]),
-        (Profile("aggressive"), []),
+        ("Orvane opened a works in October.", "2026-10", "2026-10"),
+        ("Orvane opened a works in October.", "2026-10-15", "2026-10"),
+        ("Orvane opened a works on 17 October.", "2026-10-17", "2026-10-17"),
+        ("Orvane opened a works.", "", "2026-11-03"),
+        ("Orvane opened a works in October.", "2026-09", None),
     ],
 )
-def test_a_profile_orders_briefings_and_leaves_weak_ones_out(
-    given: list[Any], profile: Profile, symbols: list[str]
-) -> None:
-    found = shaped(given, profile)
-    assert [one.symbol for one in found] == symbols
-    if profile.risk_tolerance == "conservative":
-        assert "first, because you are conservative" in found[0].notes[0]
-    if profile.goals:
-        assert found[0].notes == ("bears on your goals: dividend events",)
+def test_an_event_is_of_the_day_that_its_sentence_has(sentence: str, day: str, stored: str | None) -> None:
+    document = parse_document(f"Headline: Works\nSource: Wire\nDate: 2026-11-03\n\n{sentence}", "a.txt")
+    _, events, refused = validate(document, {}, reply(events=(event(2, "Orvane", "site", "positive", day=day),)))
+    assert [pair[0].properties["occurred_at"] for pair in events[:1]] == ([stored] if stored else [])
+    assert bool(refused) == (stored is None)
+
+
+@pytest.mark.parametrize(
+    ("company", "party"), [("Harbour Wire", ""), ("Orvane", "Harbour Wire"), ("LISBON", ""), ("Lisbon", "")]
+)
+def test_a_publisher_or_a_dateline_is_no_party(company: str, party: str) -> None:
+    for dateline in ("LISBON - ", "Lisbon, 3 Nov (Harbour Wire) - "):
+        head = "Headline: Works\nSource: Harbour Wire\nDate: 2026-11-03\n\n"
+        text = f"{head}{dateline}Orvane closed a works, it told Harbour Wire."
+        row = event(2, company, "site", "negative", party=party)
+        _, events, [refused] = validate(parse_document(text, "a.txt"), {}, reply(events=(row,)))
+        assert events == []
+        assert "does not have" in refused
