@@ -40,6 +40,9 @@ class SplitQuestion(dspy.Signature):
     question: str = dspy.InputField()
     parts: list[str] = dspy.OutputField()
     decimals: int = dspy.OutputField(desc="places to which the question says to round: 0, 1, 2; -1 if it says nothing")
+    total: bool = dspy.OutputField(
+        desc="whether it asks for one sum of the figures of several things, such as together"
+    )
 
 
 class DefineToolCalls(dspy.Signature):

@@ -13,13 +13,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import dspy
 
 from programs.worlds.page import IDENTIFIER, excerpt
-
-ProgramT = TypeVar("ProgramT", bound=dspy.Module)
 
 _FIGURE = re.compile(rf"\[({IDENTIFIER.pattern})\]\D{{0,3}}([\d.,]*\d)")
 _WORD = re.compile(r"\w+(?:[.,]\w+)*")
@@ -29,7 +27,7 @@ Call = tuple[Mapping[str, Any], Mapping[str, Any]]
 """A call of a predictor: its inputs and its outputs by the names of their fields."""
 
 
-def learn_from_use(program: ProgramT, turns: Iterable[Sequence[Call]], most: int = 3) -> ProgramT:
+def learn_from_use(program: Any, turns: Iterable[Sequence[Call]], most: int = 3) -> Any:
     """Returns a copy of a program whose predictors have demonstrations of right turns in place of those before.
 
     Args:
@@ -42,7 +40,7 @@ def learn_from_use(program: ProgramT, turns: Iterable[Sequence[Call]], most: int
         courses[tuple(str(outputs.get("next_tool_name", "")) for _, outputs in calls)].append(calls)
     frequent = sorted(courses.values(), key=len, reverse=True)[:most]
     shown = [min(group, key=lambda calls: len(_written(calls))) for group in frequent]
-    learned: ProgramT = program.deepcopy()
+    learned = program.deepcopy()
     for _, predictor in learned.named_predictors():
         fields = predictor.signature.output_fields.keys()
         demos = [

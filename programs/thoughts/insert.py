@@ -60,7 +60,7 @@ class Insert(dspy.Module):
         requests: Sequence[ToolRequest] = reply.calls if reply is not None else ()
         made: list[ToolCall] = []
         for request in requests[: work.config.calls]:
-            if work.is_repeated(request.tool, request.arguments):
+            if (request.tool, request.arguments) in [(call.tool, call.arguments) for call in work.calls]:
                 work.refused.append(f"{request.tool} was called with these arguments already")
                 continue
             work.step(f"{request.tool} {json.dumps(request.arguments, ensure_ascii=False, default=str)[:80]}")

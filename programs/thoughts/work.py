@@ -14,6 +14,7 @@ from dspy.utils.exceptions import AdapterParseError
 
 from kg.errors import ConfigError
 from kg.growing import Applied, GrowingGraph, TypePolicy
+from kg.news import number_of
 from programs.tools import within
 from programs.turns import ToolCall
 from programs.wording import rendered_graph
@@ -113,6 +114,7 @@ class Work:
     Attributes:
         parts: The single facts that are asked for.
         decimals: Decimal places to which answers are rounded; below 0 for none.
+        total: Whether the answer is the sum of several figures.
         answers: For each part that has one: its answer, its facts and its query.
         calls: Every call of a tool, in order.
         refused: Calls, rows and answers that were refused, one line each.
@@ -131,7 +133,7 @@ class Work:
         self.question, self.graph, self.today, self.config = question, graph, today, config
         self.step = report
         self.parts: list[str] = []
-        self.decimals = -1
+        self.decimals, self.total = -1, False
         self.answers: list[tuple[str, tuple[BasicFact, ...], str]] = []
         self.calls: list[ToolCall] = []
         self.refused: list[str] = []
@@ -142,8 +144,11 @@ class Work:
     def result(self) -> Thoughts:
         """Returns the record of the question; it has an answer where all parts have one."""
         found = self.answers if self.parts and len(self.answers) == len(self.parts) else []
+        values = [value for answer, *_ in found for value in answer.split("; ")]
+        numbers = [number for value in values if (number := number_of(value)) is not None]
+        is_sum = self.total and len(numbers) == len(values) > 1
         return Thoughts(
-            answer="; ".join(answer for answer, *_ in found) or None,
+            answer=f"{sum(numbers):,f}" if is_sum else "; ".join(values) or None,
             why="" if found else "; ".join(self.refused[-3:]) or "nothing was found",
             parts=tuple(self.parts),
             queries=tuple(query for _, _, query in found if query),
@@ -181,7 +186,3 @@ class Work:
         calls = [f"{call.tool}({json.dumps(call.arguments, default=str)})" for call in self.calls]
         lines = [f"{call}: {output}" for call, output in zip(calls, outputs, strict=True)]
         return "\n".join(lines) if lines else "none"
-
-    def is_repeated(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Whether a call was made already."""
-        return any((call.tool, call.arguments) == (tool, arguments) for call in self.calls)

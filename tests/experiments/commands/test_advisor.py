@@ -237,23 +237,18 @@ def test_briefings_cite_documents_and_nodes_that_are_there(
 
 
 def test_a_model_draws_insights_which_a_later_briefing_shows(graph: str, tmp_path: Path) -> None:
-    database, portfolio = tmp_path / "portfolio.db", tmp_path / "tables"
-    portfolio.mkdir()
-    (portfolio / "positions.csv").write_text("user_id,symbol,shares,avg_cost,added_at\nann,OSPR,15,1,\n", "utf-8")
-    (portfolio / "watchlist.csv").write_text("user_id,symbol,added_at\n", encoding="utf-8")
-    make_database(database, portfolio)
-    words = ("brief", graph, "--database", str(database), "--user", "ann", "--today", "2026-11-20")
-    reason = "A dividend and higher earnings speak for it."
-    insight = {"kind": "pattern", "action": "none", "reason": reason, "events": [1, 2], "strength": 0.6}
-    with ScriptedServer([{"insight": json.dumps(insight)}]) as server:
+    make_database(tmp_path / "portfolio.db", SAMPLE)
+    words = ("brief", graph, "--database", str(tmp_path / "portfolio.db"), "--user", "ben", "--today", "2026-11-20")
+    insight = {"kind": "observation", "action": "none", "reason": "It grows.", "events": [1], "strength": 0.6}
+    with ScriptedServer([{"insight": json.dumps(insight)}] * 2) as server:
         lm = ("--lm", "openai/m", "--lm-set", f"api_base={server.url}", "--lm-set", "retries=0")
         code, found = run(tmp_path, *words, *lm)
         assert (code, found["refused"]) == (0, [])
         assert run(tmp_path, *words, *lm)[1] == found
-    assert len(server.heard) == 1
+    assert len(server.heard) == 2
     before = _content(graph)
-    [row] = run(tmp_path, *words)[1]["briefings"]
-    assert row["text"] == f"You hold 15 OSPR. Osprey Rail Ltd: pattern (strength 0.6): {reason}"
-    assert len(row["citations"]) == 3
-    assert all(f"<{iri}>" in before for iri in row["citations"])
+    rows = run(tmp_path, *words)[1]["briefings"]
+    assert rows[0]["text"] == "You hold 60 QLPH. Quillon Pharma SA: observation (strength 0.6): It grows."
+    assert [len(row["citations"]) for row in rows] == [2, 2]
+    assert all(f"<{iri}>" in before for row in rows for iri in row["citations"])
     assert _content(graph) == before

@@ -128,15 +128,12 @@ def test_a_stopped_compile_asks_nothing_twice(train: LoadedData, tracker: Tracke
     assert len(engine.prompts) == asked
 
 
-def _finish(name: str) -> dict[str, str]:
-    return {"next_thought": "so", "next_tool_name": "finish", "next_tool_args": json.dumps({"answer": name})}
-
-
 def test_the_agent_learns_from_the_right_turns_of_a_run(
     tracker: Tracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = {"plan": json.dumps({"understanding": "u", "concepts": [], "steps": ["look"]})}
-    steps = [[plan, _finish(name)] for name in ("r1c1", "r3c1", "r4c1")]  # the first is the answer
+    step = {"next_thought": "so", "next_tool_name": "finish"}
+    right, wrong = [[plan, {**step, "next_tool_args": f'{{"answer": "{name}"}}'}] for name in ("r1c1", "r3c1")]
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
 
     def evaluate_agent(program: str, replies: list[dict[str, str]], data: str) -> list[str]:
@@ -145,12 +142,12 @@ def test_the_agent_learns_from_the_right_turns_of_a_run(
             assert cli.main(["evaluate", program, "--data", data, *words]) == 0
         return [json.dumps(messages) for messages in server.heard]
 
-    before = evaluate_agent("agent", [*steps[0], *steps[1], *steps[2], *steps[2]], "sample:dev")
+    before = evaluate_agent("agent", [*right, *wrong, *wrong, *wrong], "sample:dev")
     learned = str(tmp_path / "learned")
     assert cli.main(["compile", "agent", "--from", "latest", "--out", learned, "--run-name", "use"]) == 0
     run = tracker.find("use", kinds=("compile",))
     assert run.metrics["right_turns"] == 1
-    after = evaluate_agent(learned, [reply for _ in range(9) for reply in steps[0]], "sample:train")
+    after = evaluate_agent(learned, right * 9, "sample:train")
     assert len(after[0]) < 2 * len(before[0]), "only the lines of the page are shown that the turn used"
     for place, prompt in enumerate(after[:2]):
         assert "what was the net income in 2020?" in prompt

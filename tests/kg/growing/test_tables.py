@@ -47,7 +47,6 @@ def test_a_column_of_another_tables_names_is_an_edge() -> None:
         ("Opened", "3/8/2019", "3/27/2019", "2019-03-08"),
         ("Opened (dd/mm/yyyy)", "3/8/2019", "4/8/2019", "2019-08-03"),
         ("Opened", "3/8/2019", "4/8/2019", ""),
-        ("Opened", "3/8/2019", "27/3/2019 (late)", ""),
     ],
 )
 def test_the_order_of_day_and_month_is_that_of_the_column(name: str, first: str, second: str, day: str) -> None:
@@ -58,8 +57,8 @@ def test_the_order_of_day_and_month_is_that_of_the_column(name: str, first: str,
         [[key, rule]] = graph.schema.node_type("Lift").properties_schema["properties"].items()
         assert adler is not None
         assert adler.properties[key] == (day or first)
-        assert ("(2019-" in lifts.sentence(0)) == bool(lifts.orders[1])
-        assert ("order of day and month is not known" in str(rule)) == (second == "4/8/2019" and not day)
+        assert (f"3/8/2019 ({day})" in lifts.sentence(0)) == bool(day)
+        assert ("order of day and month is not known" in str(rule)) == (not day)
 
 
 def test_odd_tables_do_no_harm() -> None:

@@ -48,8 +48,7 @@ def test_a_report_without_content_is_no_event() -> None:
 
 
 def test_the_end_of_an_act_is_an_event_of_its_own() -> None:
-    offer = report("offers", "merger", "2026-10-20", party="Sable Plc")
-    lapse = report("lapses", "merger", "2026-10-21", party="Sable Plc", outcome="failed")
+    offer, lapse = report("offers", "merger", "2026-10-20"), report("lapses", "merger", "2026-10-21", outcome="failed")
     assert len(grouped_events([(offer, "neutral"), (lapse, "neutral")])) == 2
 
 

@@ -277,8 +277,7 @@ def test_a_model_orders_briefings_by_the_profile(
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         ordered = OrderByProfile()(given, "goals: income").briefings
     assert [(one.symbol, one.note) for one in ordered] == [("OSPR", "income"), ("CLDS", "")]
-    prompt = lm.history[-1]["messages"][-1]["content"]
-    assert "goals: income" in prompt
+    assert "goals: income" in (prompt := lm.history[-1]["messages"][-1]["content"])
     assert "You hold" not in prompt
 
 
