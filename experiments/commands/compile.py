@@ -68,8 +68,7 @@ if TYPE_CHECKING:
     "--from",
     "use",
     metavar="RUN",
-    help="in place of --train: turns of this run of evaluate or ask that an evaluation or a person in MLflow "
-    "called right become demonstrations",
+    help="in place of --train: right turns of this run of evaluate or ask become demonstrations",
 )
 @click.option("--dev", type=FILE, metavar="SOURCE", help="evaluate the compiled program on this, a source as --train's")
 @click.option("--out", type=OUT_PLACE, metavar="FOLDER", help="save the program here, in addition to its run")
@@ -94,13 +93,7 @@ if TYPE_CHECKING:
 @run_options("limit", "resume")
 @json_option
 def compile_command(
-    program: str,
-    use: str | None,
-    out: str | None,
-    lm: LMConfig | None,
-    run: RunOptions,
-    write_figures: WriteFigures,
-    **given: Any,
+    program: str, out: str | None, lm: LMConfig | None, run: RunOptions, write_figures: WriteFigures, **given: Any
 ) -> int:
     """Fits a program to a train split, evaluates it on a dev split and saves it.
 
@@ -112,7 +105,7 @@ def compile_command(
     is_kgqa, graph, form = program == "kgqa", given.pop("graph"), given.pop("form")
     if not is_kgqa and (graph or form):
         raise click.UsageError(f"{'--graph' if graph else '--format'} does not apply to programs for reports")
-    if (use is None) == (not given["train"]):
+    if ((use := given.pop("use")) is None) == (not given["train"]):
         raise click.UsageError("--train or --from must be given, and not both")
     tracker = run.tracker()  # a store that cannot be written is reported before the work
     say("* read the data")

@@ -216,9 +216,7 @@ def check_graph(about: tuple[str, ...], data: str, program: str, write_figures: 
 @click.option("--out", type=OUT_FILE, metavar="FILE", help="the Turtle file (default: the terminal)")
 @track_option
 @json_option
-def build(
-    sources: tuple[str, ...], out: str | None, tracker: Tracker | None, write_figures: WriteFigures
-) -> None:
+def build(sources: tuple[str, ...], out: str | None, tracker: Tracker | None, write_figures: WriteFigures) -> None:
     """Learns the ontology of a train split and writes it as Turtle: classes and line items of its tables, counted."""
     from experiments.data import join_loaded
     from experiments.tracking import DataInput, open_run
