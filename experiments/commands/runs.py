@@ -9,6 +9,7 @@ import click
 
 from experiments.commands.main import POSITIVE, WriteFigures, finpath, json_option, open_tracker
 from experiments.console import say, show
+from kg.errors import ConfigError
 
 RUN = "the id or name of a run, `latest`, or `latest~1` for the one before it"
 _CHANGED = 10
@@ -127,8 +128,7 @@ def serve_mlflow(host: str, port: int) -> int:
     quiet_mlflow()
     uri, place = tracker.config.uri, tracker.experiment("evaluate")
     if uri.startswith(("http://", "https://")):
-        say(f"finpath: the store is a server with pages of its own: {uri}")
-        return 1
+        raise ConfigError(f"MLFLOW_TRACKING_URI must name a database, got {uri}, a server with pages of its own")
     say(f"* http://{host}:{port}/#/experiments/{place}")
     command = ["-m", "mlflow", "server", "--backend-store-uri", uri, "--host", host, "--port", str(port)]
     return subprocess.run([sys.executable, *command], check=False).returncode

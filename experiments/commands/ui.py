@@ -69,6 +69,13 @@ def _backend(about: tuple[str, ...], data: str, program: str, lm: LMConfig | Non
     return backend
 
 
+def _serve(app: Any, host: str, port: int, path: str = "") -> None:
+    import uvicorn
+
+    say(f"* http://{host}:{port}{path} - Ctrl-C ends")
+    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
+
+
 @finpath.command(
     "ui",
     epilog="""
@@ -85,8 +92,6 @@ def serve_page(host: str, port: int, token: str | None, tracker: Tracker | None,
     Where a tracking store is set, each question has a trace in MLflow, and takes the feedback of its user.
     """
     with _extra("ui"):
-        import uvicorn
-
         import_module("multipart")  # FastAPI asks for it when a form arrives
 
         from experiments.ui.server import make_app
@@ -97,9 +102,7 @@ def serve_page(host: str, port: int, token: str | None, tracker: Tracker | None,
     backend = _backend(**given)
     title = backend.subject.title if backend.subject is not None else "uploads"
     with asked(tracker, "ui", title, {"lm.name": backend.model}) as backend.log, suppress(KeyboardInterrupt):
-        say(f"* http://{host}:{port} - Ctrl-C ends")
-        app = make_app(backend, host, token)
-        uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
+        _serve(make_app(backend, host, token), host, port)
 
 
 @finpath.command(
@@ -121,8 +124,6 @@ def serve_page(host: str, port: int, token: str | None, tracker: Tracker | None,
 def serve_tools(host: str, port: int, token: str | None, http: bool, root: Path, **given: Any) -> None:
     """Serves tools for assistants that speak the Model Context Protocol: read, ask, query, calculate, show sources."""
     with _extra("mcp"):
-        import uvicorn
-
         from experiments.mcp.server import make_server
     from experiments.ui.guard import Guard, check_token, is_loopback
 
@@ -132,8 +133,6 @@ def serve_tools(host: str, port: int, token: str | None, http: bool, root: Path,
     if not http:
         server.run("stdio")
         return
-    say(f"* http://{host}:{port}/mcp - Ctrl-C ends")
     # The SDK would otherwise refuse the name of any other host; the guard has the token for these.
     app = server.streamable_http_app(host=host if is_loopback(host) else "0.0.0.0")  # noqa: S104
-    guarded = Guard(app, token=token, host=host, largest=backend.limits.upload)
-    uvicorn.run(guarded, host=host, port=port, log_level="warning", timeout_graceful_shutdown=2)
+    _serve(Guard(app, token=token, host=host, largest=backend.limits.upload), host, port, "/mcp")

@@ -94,13 +94,11 @@ class Shelf:
         Raises:
             DataError: A file is not below the root, or cannot be read.
         """
-        paths = [(self.root / file).resolve() for file in files]
-        for file, path in zip(files, paths, strict=True):
-            if not path.is_relative_to(self.root):
+        paths = {file: (self.root / file).resolve() for file in files}
+        for file, path in paths.items():
+            if not path.is_relative_to(self.root) or "://" in file:
                 raise DataError(f"is not below {self.root}, whose files may be read", file=file)
-        about = [str(path) if path.exists() else Path(file).as_posix() for file, path in zip(files, paths, strict=True)]
-        if any("://" in word for word in about):
-            raise DataError("is an address; files must be named", file=files[0])
+        about = [str(path) if path.exists() else Path(file).as_posix() for file, path in paths.items()]
         name = f"{Path(files[0]).name or 'folder'}-{len(self._open) + 1}"
         return name, self.add(name, self.backend.read(about))
 
@@ -110,13 +108,11 @@ class Shelf:
         Raises:
             QueryError: There is none.
         """
-        if not self._open:
-            raise QueryError("nothing is read yet: call read_report")
-        name = name if name is not None else next(reversed(self._open))
-        if name not in self._open:
-            raise QueryError(f"nothing is named {name!r}; there are: {', '.join(self._open)}")
-        self._open.move_to_end(name)
-        return self._open[name]
+        key = name if name is not None else next(reversed(self._open), "")
+        if key not in self._open:
+            raise QueryError(f"{key!r} is not open: call read_report; there are: {', '.join(self._open) or 'none'}")
+        self._open.move_to_end(key)
+        return self._open[key]
 
 
 def refusing(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -39,10 +39,9 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 def is_loopback(host: str) -> bool:
     """Whether an address is of this machine alone."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
 
 
 def check_token(host: str, token: str | None) -> None:

@@ -116,13 +116,10 @@ def file_view(session: UserSession, source: Source) -> bytes | str:
 def export_csv(turns: Sequence[Mapping[str, Any]]) -> str:
     """Turns as CSV; a text that a spreadsheet would calculate has a quotation mark before it."""
     out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(_COLUMNS)
-    for turn in turns:
-        runner_up = turn["runner_up"]
-        places = "; ".join(source["place"] for source in turn["sources"])
-        own = {**turn, "places": places, "runner_up": runner_up["answer"] if runner_up is not None else ""}
-        writer.writerow(_cell(own[name]) for name in _COLUMNS)
+    places = ("; ".join(source["place"] for source in turn["sources"]) for turn in turns)
+    others = ((turn["runner_up"] or {}).get("answer") for turn in turns)
+    rows = ({**turn, "places": own, "runner_up": other} for turn, own, other in zip(turns, places, others, strict=True))
+    csv.writer(out).writerows([_COLUMNS, *([_cell(row[name]) for name in _COLUMNS] for row in rows)])
     return out.getvalue()
 
 

@@ -21,7 +21,6 @@ from typing import Annotated, Any
 from fastapi import Body, Depends, FastAPI, HTTPException, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel
 from starlette.types import ASGIApp
 
 from experiments.ui.answers import turn_content
@@ -42,12 +41,8 @@ _UNSAFE = re.compile(r"[^\w.,()+ -]")
 _LONGEST_NAME, _PAUSE = 100, 0.1
 
 
-class AskedQuestion(BaseModel):
-    """A question; with ``wait`` the reply is its answer, else its number; ``model`` asks the language model, too."""
-
-    question: str
-    wait: bool = True
-    model: bool = True
+Text = Annotated[str, Body()]
+Switch = Annotated[bool, Body()]
 
 
 async def current_session(request: Request, response: Response) -> UserSession:
@@ -115,10 +110,8 @@ def _add_pages(app: FastAPI) -> None:
     @app.get("/turns/{number}/path.html", include_in_schema=False)
     async def path(session: Current, number: int) -> Response:
         question = question_of(session, number)
-        paths = content_of(session, question)["paths"] if question.turn is not None else []
-        return _framed(
-            graph_page(question.text, path_edges(paths)), "sandbox allow-scripts; script-src 'unsafe-inline'"
-        )
+        edges = path_edges(content_of(session, question)["paths"] if question.turn is not None else [])
+        return _framed(graph_page(question.text, edges), "sandbox allow-scripts; script-src 'unsafe-inline'")
 
     @app.get("/place", include_in_schema=False)
     async def place(session: Current, row: int = -1, column: int = -1, sentence: int = -1) -> Response:
@@ -134,14 +127,13 @@ def _add_pages(app: FastAPI) -> None:
     async def export(session: Current, form: str) -> Response:
         answered = [one for one in session.questions if one.turn is not None]
         turns = [content_of(session, one) for one in answered]
-        title = session.subject.title if session.subject is not None else ""
         if form == "html":
             style = (_FOLDER / "static" / "page.css").read_text(encoding="utf-8")
             text = render("export.html", session=session, content=content_of, questions=answered, style=style)
         elif form == "csv":
             text = export_csv(turns)
         elif form == "json":
-            text = json.dumps({"about": title, "turns": turns}, indent=1, ensure_ascii=False)
+            text = json.dumps({**_described(session), "turns": turns}, indent=1, ensure_ascii=False)
         else:
             raise HTTPException(404, "there are export.html, export.csv and export.json")
         kind = {"html": "text/html", "csv": "text/csv", "json": "application/json"}[form]
@@ -204,14 +196,11 @@ def _add_api(app: FastAPI) -> None:
         return _described(session)
 
     @app.post("/api/questions")
-    async def ask(session: Current, asked: AskedQuestion) -> dict[str, Any]:
+    async def ask(session: Current, question: Text, wait: Switch = True, model: Switch = True) -> dict[str, Any]:
         """Asks the next question: the reply has its ``number`` and, with ``wait``, its answer and sources."""
-        question = session.ask(asked.question, model=asked.model)
-        number = {"number": len(session.questions)}
-        if not asked.wait:
-            return number
-        await question.wait()
-        return {**number, **content_of(session, question)}
+        session.ask(question, model=model)
+        number = len(session.questions)
+        return await read_answer(session, number) if wait else {"number": number}
 
     @app.get("/api/questions")
     async def list_questions(session: Current) -> list[dict[str, Any]]:

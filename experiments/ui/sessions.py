@@ -263,7 +263,7 @@ class UserSession:
         if self.is_busy:
             raise SessionBusyError("the question before is still being answered")
 
-    async def open(self, files: Mapping[str, bytes]) -> Subject:
+    async def open(self, files: Mapping[str, bytes]) -> None:
         """Reads uploaded files, whose conversation begins; several texts are a collection of texts.
 
         Raises:
@@ -298,8 +298,6 @@ class UserSession:
             self._reading = False
         self.close()
         self._folder, self.files = folder, {name: folder / name for name in files}
-        assert self.subject is not None
-        return self.subject
 
     def ask(self, text: str, *, model: bool = True) -> Question:
         """Begins to answer a question.
@@ -326,21 +324,17 @@ class UserSession:
         return question
 
     async def _answer(self, question: Question, conversation: Conversation, changed: Mapping[str, Any]) -> None:
-        settings, subject = {**self.backend.settings, **changed}, self.subject
+        settings, subject, place = {**self.backend.settings, **changed}, self.subject, len(self.questions) - 1
+        assert subject is not None
         if (lm := settings["lm"]) is not None:
             lm = settings["lm"] = lm.copy()  # whose history has the calls of this question alone
-        place, about = len(self.questions) - 1, f"{subject.title if subject is not None else ''} {self.name}"
 
         def answered() -> Any:
-            callbacks = [*dspy.settings.callbacks, question]
-            with (
-                dspy.context(**settings, callbacks=callbacks, disable_history=False),
-                self.backend.log.turn(question.text, place, about) as question.trace,
-            ):
-                state = conversation.program.ask(conversation.state, question.text)
-                turn = state.turns[-1]
-                if subject is not None and question.trace is not None:
-                    question.trace.outputs, question.trace.failure = subject.figures(turn), turn.failure
+            log = self.backend.log.turn(question.text, place, f"{subject.title} {self.name}")
+            shown = dspy.context(**settings, callbacks=[*dspy.settings.callbacks, question], disable_history=False)
+            with shown, log as trace:
+                state, question.trace = conversation.program.ask(conversation.state, question.text), trace
+                trace.outputs, trace.failure = subject.figures(state.turns[-1]), state.turns[-1].failure
                 return state
 
         try:
@@ -372,9 +366,6 @@ class Sessions:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self._sessions: dict[str, UserSession] = {}
-
-    def __len__(self) -> int:
-        return len(self._sessions)
 
     def get(self, key: str | None) -> UserSession | None:
         """The session of a key, which is used now; ``None`` where there is none (any more)."""

@@ -102,12 +102,10 @@ async function dropped(entry) {
 }
 
 function clear() {
-  for (const mark of document.querySelectorAll("#document mark")) {
-    const parent = mark.parentNode;
-    mark.replaceWith(...mark.childNodes);
-    parent.normalize();
+  for (const lit of document.querySelectorAll(".lit")) {
+    lit.classList.remove("lit");
+    lit.textContent = lit.textContent; // without its mark
   }
-  for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
 }
 
 async function light(figure) {
@@ -149,6 +147,7 @@ document.getElementById("files").addEventListener("change", (event) => upload([.
 document.getElementById("reset").addEventListener("click", () =>
   post("/api/reset", {}).then(() => location.reload(), (error) => show(error.message)));
 backButton.addEventListener("click", back);
+
 // Writes on the answer's trace whether the user finds it right.
 async function judge(button) {
   await post(`/api/questions/${button.closest(".turn").dataset.number}/feedback`, { right: button.dataset.right === "true" });
