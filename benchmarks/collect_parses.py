@@ -20,7 +20,7 @@ import numpy as np
 import plain_graphs
 
 from experiments.facade import triples_of
-from experiments.saved import shipped_encoder
+from experiments.readers import shipped_encoder
 from kg.graphs import FactGraph
 from kg.parsing import FEATURES, READ_FEATURES, DialogueTurn, Parse, ParseReader, QuestionReader, telling
 from kg.parsing.dialogue import trusted

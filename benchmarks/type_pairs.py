@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from question_sets import unpacked
 
-from experiments.saved import shipped_meaning
+from experiments.readers import shipped_meaning
 from kg.growing import SAME_MEANING, spelled
 from optimize.fitting import fit_logistic
 

@@ -76,16 +76,16 @@ _CANDIDATES_IN_ROW = 5
 class ReportQuestions(Task):
     """Conversations about reports, scored by ConvFinQA's official metric; with gold answers alone, by these.
 
+    A program with a fitted confidence may abstain where there are no gold programs.
+
     Args:
         data: The conversations.
-        abstains: Whether a program with a fitted confidence may abstain; by default where there are no gold programs.
     """
 
     run_kind: RunKind = "evaluate"
 
-    def __init__(self, data: LoadedData, *, abstains: bool | None = None) -> None:
-        if abstains is None:
-            abstains = any(conversation.gold is not None for conversation in data.conversations)
+    def __init__(self, data: LoadedData) -> None:
+        abstains = any(conversation.gold is not None for conversation in data.conversations)
         self.data, self.name, self.abstention = data, data.name, "confident" if abstains else "always"
         self.reports = {conversation.id: conversation.report for conversation in data.conversations}
 

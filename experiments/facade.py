@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, takewhile
 from pathlib import Path
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from experiments.evaluation import Evaluation
     from experiments.lms import LMConfig
     from experiments.tracking import Tracker
-    from kg.growing import EdgeType, GrowingGraph, NodeType
+    from kg.growing import GrowingGraph
     from kg.reports import Source
     from optimize.metrics import Comparison
     from programs.conversation import ConversationQA
@@ -371,7 +371,7 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
 def _texts(folder: str, kind: Kind) -> Subject:
     """A growing graph, or one in memory of the texts of a folder."""
     from experiments.lms import fetch_reader
-    from experiments.saved import question_reader
+    from experiments.readers import question_reader
     from programs.advisor import GraphAnswers
     from programs.beam import BeamQA
     from programs.conversation import ConversationQA
@@ -424,7 +424,7 @@ def graph_of(words: Sequence[str]) -> dict[str, Any]:
     Raises:
         DataError: A file cannot be read, an endpoint cannot be reached, or there is no fact.
     """
-    from experiments.saved import question_reader
+    from experiments.readers import question_reader
 
     name, problems = " + ".join(words), list[str]()
     graph = FactGraph.build(triple for word in words for triple in triples_of(word, problems))
@@ -503,38 +503,3 @@ def graph_of_texts(folder: str) -> GrowingGraph:
     for document in sorted(documents, key=lambda document: document.published):
         advisor.ingest(document)
     return graph
-
-
-def use_types(graph: GrowingGraph, file: str) -> int:
-    """Gives a graph the types of a file; returns how many are new or changed.
-
-    Types that waited under one of these names wait no more.
-
-    Raises:
-        SchemaError: A stored node or edge does not fit its changed type.
-    """
-    from experiments.data import read_types
-    from kg.growing import Schema
-
-    wanted, schema = read_types(file).types, graph.schema
-    known = {kind.name: kind for kind in schema.types}
-    for kind in wanted:
-        current = known.get(kind.name)
-        if current is None:
-            schema = schema.with_type(kind)
-        elif replace(kind, created_by=current.created_by, justification=current.justification) != current:
-            schema = schema.with_changed(kind)
-    names = {kind.name for kind in wanted}
-    graph.change_schema(schema, Schema(tuple(kind for kind in graph.proposed.types if kind.name not in names)))
-    return sum(known.get(kind.name) != kind for kind in schema.types)
-
-
-def types_as_json(kinds: Iterable[NodeType | EdgeType]) -> dict[str, list[dict[str, Any]]]:
-    """Types as `finpath ingest --types FILE` reads them."""
-    from kg.growing import EdgeType
-
-    rows: dict[str, list[dict[str, Any]]] = {"node_types": [], "edge_types": []}
-    for kind in kinds:
-        content = {name: value for name, value in asdict(kind).items() if name != "created_by"}
-        rows["edge_types" if isinstance(kind, EdgeType) else "node_types"].append(content)
-    return rows

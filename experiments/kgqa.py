@@ -23,7 +23,8 @@ from experiments.compiling import CompileJob, Fit, prompts_fit
 from experiments.console import figures_table, write_text
 from experiments.data import KGQuestion, LoadedGraph, LoadedQuestions
 from experiments.lms import LMConfig
-from experiments.saved import SavedProgram, shipped_encoder
+from experiments.readers import shipped_encoder
+from experiments.saved import SavedProgram
 from experiments.task import Description, EvaluationConfig, Scored, Task
 from experiments.tracking import DataInput, Run, TraceFacts
 from kg.errors import DataError

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from experiments.console import SHIPPED_FOLDER
+from experiments.readers import shipped_encoder
 from kg.errors import ConfigError, FinpathError, TrackingError
 from kg.files import OLD, folder_beside, restore, sync_folder
 
@@ -40,10 +41,6 @@ if TYPE_CHECKING:
     from experiments.lms import LMConfig
     from experiments.tracking import Run, Tracker
     from kg.calculations import DerivationScorer
-    from kg.encoders import TextEncoder
-    from kg.graphs import FactGraph
-    from kg.growing import TypeMeaning
-    from kg.parsing import ParseReader, QuestionReader
     from kg.paths import PathRanker
     from kg.reports import Ontology
     from programs.conversation import ConversationQA
@@ -505,35 +502,3 @@ def with_program_settings(program: ConversationQA, settings: Mapping[str, str]) 
         else:
             changed.evidence = with_setting(evidence, key, value, program.kind)
     return changed
-
-
-@lru_cache(maxsize=1)
-def shipped_encoder() -> TextEncoder:
-    """The encoder of the shipped program, whose vectors know words that are not in a graph."""
-    from kg.encoders import TextEncoder
-
-    return TextEncoder.read(SHIPPED_FOLDER / "beam" / "encoder")
-
-
-@lru_cache(maxsize=1)
-def shipped_meaning() -> TypeMeaning:
-    """The comparison of types by meaning, with the shipped encoder."""
-    from kg.growing import TypeMeaning
-
-    return TypeMeaning(shipped_encoder().vectors)
-
-
-def parse_reader() -> ParseReader | None:
-    """Returns the reader of questions and parses; ``None`` without the extra ``news``, as a printed note explains."""
-    from experiments.lms import fetch_reader
-    from kg.parsing import ParseReader
-
-    fetch_reader()
-    return ParseReader.load()
-
-
-def question_reader(graph: FactGraph) -> QuestionReader:
-    """Returns the reader of questions about any graph, with the shipped vectors and weights."""
-    from kg.parsing import QuestionReader
-
-    return QuestionReader(graph, shipped_encoder().vectors, parse_reader=parse_reader())

@@ -164,5 +164,5 @@ def geography() -> Any:
     from benchmarks.bench_followups import load_geography
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("experiments.saved.parse_reader", lambda: None)
+        patch.setattr("experiments.readers.parse_reader", lambda: None)
         return load_geography()

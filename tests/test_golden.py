@@ -22,7 +22,7 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from experiments import saved
+from experiments import readers
 from experiments.commands import main as cli
 from experiments.data import load_conversations
 from experiments.saved import find_program
@@ -129,7 +129,7 @@ PARTS: tuple[Callable[[], Any], ...] = (reports, geography, questions, ontologie
 def test_the_results_are_as_recorded(part: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FINPATH_CACHE", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("experiments.saved.parse_reader", lambda: None)  # the extra is not there everywhere
+    monkeypatch.setattr("experiments.readers.parse_reader", lambda: None)  # the extra is not there everywhere
     recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))[part.__name__]
     found = json.loads(json.dumps(part()))
     if part is reports and not has_recorded_arithmetic():
@@ -140,6 +140,6 @@ def test_the_results_are_as_recorded(part: Callable[[], Any], tmp_path: Path, mo
 
 
 if __name__ == "__main__":
-    saved.parse_reader = lambda: None
+    readers.parse_reader = lambda: None
     record = {part.__name__: part() for part in PARTS}
     GOLDEN.write_text(json.dumps(record, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")

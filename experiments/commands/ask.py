@@ -8,7 +8,7 @@
        understood  What is Portugal's capital?
     A  Lisbon
 
-In a chat, a line is a question, or a command that begins with a slash (``/help`` lists them). Through a pipe, each
+In a chat, a line is a question, or ``/why`` or ``/reset``. Through a pipe, each
 question is repeated before its answer. Ctrl-C drops the line or stops the answer, and Ctrl-D ends the conversation.
 """
 
@@ -49,13 +49,6 @@ ABOUT = (
     "with tables (CSV, Excel, HTML, Markdown, Parquet, PDF) and text; a graph: files of RDF, or of three columns of "
     "names, a folder of them, a SPARQL address, or geography; the folder of `finpath ingest`; or a folder of texts"
 )
-
-_HELP = """\
-   /why         the basis of the last answer: path, calculation, and the place of each figure
-   /history     the questions so far, spelled out, with their answers
-   /reset       start a new conversation
-   /help        this list
-   /quit        end (as Ctrl-D does)"""
 
 
 def _subject_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,7 +190,7 @@ def chat_about(about: tuple[str, ...], lm: LMConfig | None, write_figures: Write
     with _asking(about, lm, **given) as (subject, log):
         chat = Chat(subject, log)
         if at_terminal:
-            say("* ask a question; /why shows the facts of an answer, /help lists the commands, Ctrl-D ends")
+            say("* ask a question; /why shows the facts of an answer, /reset begins again, Ctrl-D ends")
             talk_at_terminal(chat)
         else:
             talk(chat, sys.stdin)
@@ -215,13 +208,12 @@ class Chat:
 
     Attributes:
         conversation: The turns so far.
-        ended: Whether ``/quit`` was given.
     """
 
     def __init__(self, subject: Subject, log: QuestionLog) -> None:
         from programs.turns import Conversation
 
-        self.subject, self.log, self.ended = subject, log, False
+        self.subject, self.log = subject, log
         self.conversation: Conversation = Conversation(subject.program, subject.world)
 
     def answer(self, question: str) -> AnyTurn:
@@ -255,20 +247,11 @@ class Chat:
         match name:
             case "/why" if turns:
                 show(describe_basis(turns[-1], self.subject.basis(turns[-1])))
-            case "/why":
-                raise ConfigError("nothing has been asked yet")
-            case "/history":
-                for number, (question, words) in enumerate(self.conversation.history, start=1):
-                    show(f"   {number}. {question} {words or 'no answer'}")
             case "/reset":
                 self.conversation.reset()
                 show("   a new conversation")
-            case "/help":
-                show(_HELP)
-            case "/quit":
-                self.ended = True
             case _:
-                raise ConfigError(f"there is no command {name}; /help lists the commands")
+                raise ConfigError(f"there are /why, after a question, and /reset, got {name}; Ctrl-D ends")
 
 
 def talk(chat: Chat, lines: Iterable[str]) -> None:
@@ -277,15 +260,13 @@ def talk(chat: Chat, lines: Iterable[str]) -> None:
         if line.strip() and not line.strip().startswith("/"):
             show(f"Q  {line.strip()}")
         chat.take(line)
-        if chat.ended:
-            return
 
 
 def talk_at_terminal(chat: Chat) -> None:
     """Ctrl-C drops the line or stops the answer; SIGTERM, a kind of KeyboardInterrupt, ends the conversation."""
     with suppress(ImportError):
         import readline  # noqa: F401 - input() edits lines and recalls earlier ones once it is imported
-    while not chat.ended:
+    while True:
         line = ""
         try:
             line = input("> ")

@@ -44,11 +44,7 @@ GRAPH = "the graph: a file (Turtle, N-Triples, or triples with tabs, | or commas
 )
 @click.argument("program", type=FILE, metavar="PROGRAM", help=PROGRAM)
 @click.option("--data", type=FILE, metavar="SOURCE", help=f"conversations: {SOURCE}")
-@set_option(
-    f"{PROGRAM_SETTINGS}. answer=always: the best candidate is the answer (the default with gold programs); "
-    "answer=confident: a turn abstains where the report does not seem to answer (the default with gold answers). For "
-    "questions about a graph: beam_width, max_depth, output_top_k"
-)
+@set_option(f"{PROGRAM_SETTINGS}. For questions about a graph: beam_width, max_depth, output_top_k")
 @click.option("--graph", type=FILE, metavar="KB", help=f"{GRAPH}; sample:graph is shipped")
 @click.option("--questions", type=FILE, multiple=True, metavar="FILE", help="questions about a graph; sample:dev ships")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="the format of the questions")
@@ -73,7 +69,7 @@ def evaluate_program(
     Programs of the kinds beam and agent need --data, and programs about graphs need --questions. The exit code is 1
     if no turn has an answer.
     """
-    from experiments.evaluation import evaluate
+    from experiments.evaluation import ReportQuestions, evaluate
     from experiments.saved import find_program, with_program_settings
 
     if (data is None) == (not questions):
@@ -83,7 +79,7 @@ def evaluate_program(
     changes = tuple(f"{key}={value}" for key, value in settings.items())  # the run's name shows them
     tracker = run.tracker()
     if data is not None:  # before the program, which takes longer
-        task = _conversations(data, settings.pop("answer", None))
+        task: Task = ReportQuestions(load_and_report(data))
     elif graph is None or form is None:
         raise click.UsageError("questions about a graph need --graph and --format")
     else:
@@ -108,12 +104,3 @@ def evaluate_program(
         say(f"finpath: no turn has an answer; the first: {turns[0].message}")
         return 1
     return 0
-
-
-def _conversations(source: str, answer: str | None) -> Task:
-    """The task of conversations, where ``answer`` is whether a program may abstain."""
-    from experiments.evaluation import ReportQuestions
-
-    if answer not in (None, "always", "confident"):
-        raise ConfigError(f"answer must be 'always' or 'confident', got {answer!r}")
-    return ReportQuestions(load_and_report(source), abstains=answer == "confident" if answer is not None else None)

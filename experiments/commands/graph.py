@@ -124,7 +124,8 @@ def _ontology(program: str) -> Ontology:
 
 def _show_growing(path: str, write_figures: WriteFigures, *, history: bool) -> None:
     """Shows companies with their names, types that wait, and the history; the figures have all types as JSON."""
-    from experiments.facade import open_graph, types_as_json
+    from experiments.data import types_as_json
+    from experiments.facade import open_graph
     from kg.news import known_aliases, known_companies
 
     with open_graph(path, read_only=True) as opened:

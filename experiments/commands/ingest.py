@@ -96,8 +96,8 @@ def ingest_documents(
     import dspy
 
     from experiments.asking import asked
-    from experiments.data import SAMPLE_NEWS, read_documents, recorded_replies
-    from experiments.facade import open_graph, use_types
+    from experiments.data import SAMPLE_NEWS, read_documents, recorded_replies, use_types
+    from experiments.facade import open_graph
     from programs.advisor import Advisor
 
     if (undo is None) == (not documents and types is None):

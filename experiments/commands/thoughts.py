@@ -46,7 +46,7 @@ def thoughts_program(
         ConfigError: There is no such setting, or its value is wrong.
     """
     from experiments.data import read_types
-    from experiments.saved import question_reader, shipped_meaning
+    from experiments.readers import question_reader, shipped_meaning
     from optimize.optimizers import with_setting
     from programs.thoughts import KnowledgeGraphOfThoughts, ThoughtsConfig
     from programs.tools import FILE_TOOLS, ToolSettings, load_tools

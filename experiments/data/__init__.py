@@ -18,6 +18,6 @@ if TYPE_CHECKING:
     from experiments.data.portfolio import read_portfolio
     from experiments.data.questions import KGQuestion, LoadedQuestions, join_questions, load_questions
     from experiments.data.reports import find_report
-    from experiments.data.types import read_types
+    from experiments.data.types import read_types, types_as_json, use_types
 else:
     __getattr__ = lazy_exports(__name__, __file__)

@@ -11,7 +11,7 @@ import pytest
 from dspy import lm15
 
 from experiments.data import conversation_examples, load_conversations
-from experiments.saved import shipped_encoder
+from experiments.readers import shipped_encoder
 from kg.calculations import DerivationScorer
 from kg.errors import ConfigError, DataError
 from kg.reports.learning import build_ontology

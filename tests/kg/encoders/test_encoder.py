@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.saved import shipped_encoder
+from experiments.readers import shipped_encoder
 from kg.encoders import TextEncoder
 from kg.errors import DataError
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.saved import shipped_meaning
+from experiments.readers import shipped_meaning
 from kg.errors import SchemaError
 from kg.growing import AddNode, GrowingGraph, NodeType, Origin, Schema, TypeProposals
 from kg.growing.proposals import TypePolicy

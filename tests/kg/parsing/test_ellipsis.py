@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.saved import shipped_encoder
+from experiments.readers import shipped_encoder
 from kg.graphs import FactGraph, read_table
 from kg.parsing import DialogueTurn, Parse, QuestionReader
 

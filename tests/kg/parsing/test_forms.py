@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from experiments.saved import shipped_encoder
+from experiments.readers import shipped_encoder
 from kg.graphs import FactGraph, converted, read_table
 from kg.parsing import DialogueTurn, QuestionReader
 from kg.parsing.measures import bounds_of

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from experiments.saved import shipped_encoder
+from experiments.readers import shipped_encoder
 from kg.algebra import NamedNodes
 from kg.graphs import FactGraph, read_rdf, read_table
 from kg.parsing import FEATURES, DialogueTurn, FeatureNetwork, Parse, QuestionReader, Ranker, Reading, features

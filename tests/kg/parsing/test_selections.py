@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from experiments.saved import shipped_encoder
+from experiments.readers import shipped_encoder
 from kg.graphs import FactGraph, read_rdf, read_table
 from kg.parsing import DialogueTurn, Parse, QuestionReader
 

@@ -12,7 +12,7 @@ from typing import Any
 import dspy
 import pytest
 
-from experiments.saved import shipped_encoder
+from experiments.readers import shipped_encoder
 from kg.errors import ConfigError
 from kg.growing import AddNode, GrowingGraph, Origin
 from kg.investments import investment_schema
