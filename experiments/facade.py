@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import dspy
 
     from experiments.evaluation import Evaluation
-    from experiments.lms import LMConfig
     from experiments.tracking import Tracker
     from kg.growing import GrowingGraph
     from kg.reports import Source
@@ -153,7 +152,7 @@ def ask(
     """
     import dspy
 
-    from experiments.lms import reach_lm
+    from experiments.lms import LMConfig, reach_lm
     from experiments.saved import shipped_programs
     from programs.turns import Conversation
     from programs.worlds.documents import prediction_of
@@ -163,7 +162,7 @@ def ask(
     if isinstance(program, str):
         program = _shipped(program) if program in shipped_programs() else load(program)
     conversation = Conversation(program, program.world(report=read(report)))
-    settings = reach_lm(_lm(lm), program) if isinstance(lm, str) else {"lm": lm} if lm is not None else {}
+    settings = reach_lm(LMConfig.parse(lm), program) if isinstance(lm, str) else {"lm": lm} if lm is not None else {}
     with dspy.context(**settings):
         return prediction_of([conversation.ask(question) for question in questions])
 
@@ -184,11 +183,12 @@ def compile(  # noqa: A001 - DSPy's word
         FinpathError: The data has no gold, or the optimizer cannot work on it.
     """
     from experiments.compiling import compile_program, report_job
+    from experiments.lms import LMConfig
     from optimize.optimizers import parse_optimizers
 
     tracker, steps = _tracker(), parse_optimizers(optimizer)
     with _saved_reference(program) as name:
-        job = report_job(name, load_conversations(train), steps, lm=_lm(lm), tracker=tracker, **settings)
+        job = report_job(name, load_conversations(train), steps, lm=LMConfig.parse(lm), tracker=tracker, **settings)
         compiled: ConversationQA = compile_program(job, tracker=tracker).fit.program
     return compiled
 
@@ -209,10 +209,11 @@ def evaluate(
         FinpathError: The data has no gold, or the program is not about reports.
     """
     from experiments import evaluation
+    from experiments.lms import LMConfig
     from experiments.saved import find_program
 
     tracker, task = _tracker(), evaluation.ReportQuestions(load_conversations(dev))
-    config = evaluation.EvaluationConfig(lm=_lm(lm), **settings)
+    config = evaluation.EvaluationConfig(lm=LMConfig.parse(lm), **settings)
     with _saved_reference(program) as name:
         saved = find_program(name, tracker)
     return evaluation.evaluate(saved, task, config, tracker=tracker, run_name=run_name)
@@ -235,12 +236,6 @@ def _tracker() -> Tracker:
     from experiments.tracking import Tracker, TrackingConfig
 
     return Tracker(TrackingConfig.from_environment())
-
-
-def _lm(written: str | None) -> LMConfig | None:
-    from experiments.lms import LMConfig
-
-    return LMConfig.parse(written)
 
 
 @contextmanager

@@ -130,5 +130,6 @@ def serve_mlflow(host: str, port: int) -> int:
     if uri.startswith(("http://", "https://")):
         raise ConfigError(f"MLFLOW_TRACKING_URI must name a database, got {uri}, a server with pages of its own")
     say(f"* http://{host}:{port}/#/experiments/{place}")
-    command = ["-m", "mlflow", "server", "--backend-store-uri", uri, "--host", host, "--port", str(port)]
-    return subprocess.run([sys.executable, *command], check=False).returncode
+    # Its four processes would read one file, and on a busy machine it ends those that are slow to start.
+    command = ["-m", "mlflow", "server", "--backend-store-uri", uri, "--workers", "1", "--host", host]
+    return subprocess.run([sys.executable, *command, "--port", str(port)], check=False).returncode
