@@ -39,7 +39,8 @@ class SplitQuestion(dspy.Signature):
 
     question: str = dspy.InputField()
     parts: list[str] = dspy.OutputField()
-    decimals: int = dspy.OutputField(desc="places to which the question says to round: 0, 1, 2; -1 if it says nothing")
+    rounding: str = dspy.OutputField(desc="the words of the question that say how to round, copied; empty if none do")
+    decimals: int = dspy.OutputField(desc="places by these words: 0, 1, 2; -1 without them")
     total: bool = dspy.OutputField(
         desc="whether it asks for one sum of the figures of several things, such as together"
     )

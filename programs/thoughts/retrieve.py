@@ -83,7 +83,9 @@ class Retrieve(dspy.Module):
         work.step("split the question")
         reply = work.ask(self.split)
         parts, own = list(map(str, reply.parts)) if reply is not None else [], set(content_tokens(work.question))
-        work.decimals, work.total = (reply.decimals, reply.total) if reply is not None else (-1, False)
+        if reply is not None:
+            is_rounded = reply.rounding.strip() and reply.rounding.strip().casefold() in work.question.casefold()
+            work.decimals, work.total = reply.decimals if is_rounded else -1, reply.total
         words = [set(content_tokens(part)) for part in parts]
         fits = all(some and 2 * len(some & own) > len(some) for some in words)
         return parts if len(parts) > 1 and fits and work.decimals < 0 else [work.question]

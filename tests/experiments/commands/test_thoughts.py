@@ -20,7 +20,7 @@ from tests.experiments.openai_server import ScriptedServer
 PORTS = "Meridian Re insures the port of Varna, which has the most freight.\n"
 QUESTION = "who insures the port with the most freight?"
 SCRIPT = (
-    {"parts": json.dumps([QUESTION]), "decimals": "-1", "total": "false"},
+    {"parts": json.dumps([QUESTION]), "rounding": "", "decimals": "-1", "total": "false"},
     {"answers": '["Meridian Re"]', "calculation": "", "sentences": "[2]", "sureness": "certain"},
 )
 Ask = Callable[..., tuple[int, dict[str, Any], ScriptedServer]]

@@ -22,7 +22,7 @@ from programs.tools import ToolManager
 
 QUESTION = "In which country is Helixon based?"
 TODAY = date(2026, 11, 29)
-ALONE = {"parts": json.dumps([QUESTION]), "decimals": "-1", "total": "false"}
+ALONE = {"parts": json.dumps([QUESTION]), "rounding": "", "decimals": "-1", "total": "false"}
 USA = {"answers": '["USA"]', "calculation": "", "sentences": "[2]", "sureness": "certain"}
 NOTHING = {"answers": "[]", "calculation": "", "sentences": "[]", "sureness": "certain"}
 ROW = {"sentence": 1, "subject": "Helixon", "subject_type": "Company", "relation": "country", "object": "USA"}
@@ -75,31 +75,27 @@ def test_an_empty_graph_is_filled_and_then_asked(answer: Callable[..., Thoughts]
 def test_figures_of_several_things_are_added_where_one_sum_is_asked(answer: Callable[..., Thoughts]) -> None:
     sales = {"calls": json.dumps([{"tool": "search", "arguments": {"topic": "1,200 chips and 300 boards"}}])}
     two = {**USA, "answers": '["1,200 chips", "300 boards"]'}
-    assert (
-        answer([{**ALONE, "total": "true"}, sales, rows(), two], "How many parts does Helixon make?").answer == "1,500"
-    )
+    script = [{**ALONE, "total": "true"}, sales, rows(), two]
+    assert answer(script, "How many parts does Helixon make?").answer == "1,500"
 
 
 def test_a_question_for_two_facts_is_asked_in_parts(answer: Callable[..., Thoughts]) -> None:
-    parts = {
-        "parts": json.dumps(["In which country is Helixon based?", "What does Helixon make?"]),
-        "decimals": "-1",
-        "total": "false",
-    }
+    parts = {**ALONE, "parts": json.dumps(["In which country is Helixon based?", "What does Helixon make?"])}
     chips = {**USA, "answers": '["chips"]'}
     found = answer([parts, call(), rows(), USA, chips], "In which country is Helixon based, and what does it make?")
     assert (found.answer, len(found.parts)) == ("USA; chips", 2)
 
 
 def test_figures_are_rounded_as_the_question_says(answer: Callable[..., Thoughts]) -> None:
-    half = {"answers": "[]", "calculation": "7 / 3", "sentences": "[2]", "sureness": "certain"}
-    alone = {"parts": json.dumps([QUESTION, "Round to one decimal place."]), "decimals": "1", "total": "false"}
-    found = answer([alone, call("7 chips and 3 boards"), rows(), half])
-    assert (found.answer, found.parts) == ("2.3", (QUESTION,))
+    half = {"answers": "[]", "calculation": "7 / 2", "sentences": "[2]", "sureness": "certain"}
+    for words, expected in (("", "3.5"), ("Round to whole chips", "4")):  # words that are copied must be there
+        split = {**ALONE, "rounding": "Round to whole chips", "decimals": "0"}
+        question = f"How many chips for each board? {words}"
+        assert answer([split, call("7 chips and 2 boards"), rows(), half], question).answer == expected
 
 
 def test_parts_that_the_question_does_not_name_are_no_parts(answer: Callable[..., Thoughts]) -> None:
-    others = {"parts": json.dumps(["Which mill sold most flour?", "Who runs it?"]), "decimals": "-1", "total": "false"}
+    others = {**ALONE, "parts": json.dumps(["Which mill sold most flour?", "Who runs it?"])}
     assert answer([others, {"calls": "[]"}]).parts == (QUESTION,)
 
 
