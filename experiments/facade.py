@@ -23,6 +23,7 @@ from experiments.data import find_report, load_conversations, read_report
 from experiments.pages import basis_of, turn_figures
 from kg.errors import ConfigError, DataError
 from kg.graphs import RDF_FILES, EndpointStore, FactGraph, Triple, is_table_of_triples, read_file, read_store
+from kg.paths import read_graph
 from kg.readers import OwnReport, is_file_list, read_files
 from programs.turns import GraphDetail
 from programs.worlds.documents import as_report
@@ -355,12 +356,8 @@ def _graph(words: Sequence[str], reference: str) -> Subject:
     program = ConversationQA.for_graphs() if reference in shipped_programs() else saved_program(reference)
     if not isinstance(program.config, GraphConfig):
         raise ConfigError(f"program must be one about graphs to answer about a graph, got {reference!r}")
-    about = graph_of(words)
-    graph = about["graph"].graph
-    entities = sum(map(graph.is_entity, range(len(graph.values))))
-    kinds = ", ".join(sorted(kind.names[0] for kind in graph.classes)[:5])
-    title = f"graph {about['name']}: {entities} entities" + (f": {kinds}" if kinds else "")
-    return Subject("graph", title, program, program.world(**about))
+    world: Any = program.world(**graph_of(words))
+    return Subject("graph", f"graph {world.name}: {world.title}", program, world)
 
 
 def _texts(folder: str, kind: Kind) -> Subject:
@@ -422,11 +419,20 @@ def graph_of(words: Sequence[str]) -> dict[str, Any]:
     from experiments.readers import question_reader
 
     name, problems = " + ".join(words), list[str]()
-    graph = FactGraph.build(triple for word in words for triple in triples_of(word, problems))
+    triples = (triple for word in words for triple in triples_of(word, problems))
+    is_local = not any(word.startswith(_ADDRESSES) for word in words)
+    graph = read_graph([file for word in words for file in _files(word)] if is_local else (), triples, problems)
     say_left_out(problems)
-    if not graph.triples:
+    if isinstance(graph, FactGraph) and not graph.triples:
         raise DataError("has no fact" + (f"; the first problem: {problems[0]}" if problems else ""), file=name)
-    return {"graph": question_reader(graph), "name": name}
+    return {"graph": question_reader(graph) if isinstance(graph, FactGraph) else graph, "name": name}
+
+
+def _files(word: str) -> list[Path]:
+    """The files of a folder or of a file's name."""
+    path = _path(word)
+    own = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []
+    return own or [path]
 
 
 def triples_of(word: str, problems: list[str] | None = None) -> Iterator[Triple]:
@@ -443,9 +449,8 @@ def triples_of(word: str, problems: list[str] | None = None) -> Iterator[Triple]
         check_address(word)
         yield from read_store(EndpointStore(word), MOST_TRIPLES)
         return
-    path = _path(word)
-    files = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []
-    for file in files or [path]:
+    files = _files(word)
+    for file in files:
         try:
             yield from read_file(file, read_text(file), None if problems is None else problems.append)
         except DataError as error:

@@ -59,7 +59,7 @@ class ServedProgram(mlflow.pyfunc.PythonModel):
         triples = request.get("triples")
         if not isinstance(triples, list):  # a table of several requests has no list for one without triples
             raise ConfigError("triples must be given to a program about graphs")
-        graph = QuestionGraph(GraphIndex.from_triples((str(s), str(p), str(o)) for s, p, o in triples))
+        graph = QuestionGraph.over(GraphIndex.from_triples((str(s), str(p), str(o)) for s, p, o in triples))
         topics = request.get("topics")
         names = tuple(map(str, topics)) if topics is not None and not isinstance(topics, float) else ()
         turns = (self.program(question=question, graph=graph, topics=names).turn for question in questions)

@@ -60,7 +60,7 @@ def load_graph(path: str | Path) -> LoadedGraph:
     if path.suffix.lower() in RDF_FILES:
         graph = QuestionGraph.of(FactGraph.build(triples))
     else:
-        graph = QuestionGraph(GraphIndex.from_triples(_separated(triples, problem)))
+        graph = QuestionGraph.over(GraphIndex.from_triples(_separated(triples, problem)))
     if not len(graph.index):
         first = f"; the first line that is none: {problems[0]}" if problems else ""
         raise DataError(f"no triple can be read{first}", file=str(path))

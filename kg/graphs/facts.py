@@ -31,8 +31,8 @@ from kg.graphs.values import Value, ValueKind, read_value
 from kg.text import year
 
 _RDF, _RDFS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#"
-_TYPE_NAMES = frozenset(("is a", "is an", "isa", "is-a", "a", "type", "rdf:type", "instance of"))
-_SCHEMA = (_RDFS, "http://www.w3.org/2002/07/owl#", _RDF, "http://wikiba.se/ontology#")
+TYPE_NAMES = frozenset(("is a", "is an", "isa", "is-a", "a", "type", "rdf:type", "instance of"))
+SCHEMA = (_RDFS, "http://www.w3.org/2002/07/owl#", _RDF, "http://wikiba.se/ontology#")
 _AMOUNTS = frozenset(
     (f"{_RDF}value", "https://schema.org/value", "http://schema.org/value", "http://qudt.org/schema/qudt/numericValue")
 )
@@ -146,7 +146,7 @@ class _Builder:
 
     def __init__(self, triples: Sequence[Triple]) -> None:
         subjects = {one.subject for one in triples}
-        types = {*CLASS_RELATIONS} | ({one.relation for one in triples if one.relation.lower() in _TYPE_NAMES})
+        types = {*CLASS_RELATIONS} | ({one.relation for one in triples if one.relation.lower() in TYPE_NAMES})
         own_naming = _own_naming(triples)
         self.labels, self.others = (
             labels_of(triples, properties) for properties in ((*FIRST_NAMES, *own_naming), OTHER_NAMES)
@@ -162,7 +162,7 @@ class _Builder:
                 self.parents[one.subject].add(one.value)
             elif one.relation in types:
                 self.kinds[one.subject][one.value] = None
-            elif one.relation not in naming and not one.relation.startswith(_SCHEMA) and one.subject not in relations:
+            elif one.relation not in naming and not one.relation.startswith(SCHEMA) and one.subject not in relations:
                 is_name = one.is_literal and not one.datatype and one.value in subjects
                 is_name |= one.is_literal and one.value.startswith(_WEB) and _space(one.value) in spaces
                 self.edges.append(one._replace(is_literal=False) if is_name else one)
@@ -279,7 +279,7 @@ class _Builder:
         self.kinds = defaultdict(dict, {node: found for node, found in self.kinds.items() if node not in amounts})
 
     def _is_schema(self, node: str) -> bool:
-        return all(kind.startswith(_SCHEMA) for kind in self.kinds[node])
+        return all(kind.startswith(SCHEMA) for kind in self.kinds[node])
 
     def _node(self, value: Value) -> int:
         place = self.numbers.get(value)
@@ -327,7 +327,7 @@ class _Builder:
                 continue
             for kind in kinds:
                 for one in self._upwards(kind):
-                    if not one.startswith(_SCHEMA):
+                    if not one.startswith(SCHEMA):
                         members[one][place] = None
         self._add_untyped(members)
         self._add_general(members)

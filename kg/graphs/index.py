@@ -14,7 +14,7 @@ relations of entities are thus found without reading their edges.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.errors import DataError, QueryError
+from kg.graphs.name_table import Ids, NameBuilder, NameTable
 from kg.text import nearest
-
-Ids = NDArray[np.int32]
 
 INVERSE = "^"
 """The prefix of an inverse relation."""
@@ -52,20 +51,21 @@ class GraphIndex:
     Attributes:
         entities: Names of the entities.
         relations: Names of the relations of the triples, then their inverses in the same order.
+        rows: The arrays of the edges, as the class is created from them.
     """
 
     def __init__(
         self,
-        entities: Mapping[str, int],
+        entities: NameTable,
         relations: Sequence[str],
         slots: Ids,
         slot_relations: Ids,
         starts: Ids,
         targets: Ids,
     ) -> None:
-        self.entities = tuple(entities)
-        self._numbers = entities
+        self.entities = entities
         self.relations = tuple(relations)
+        self.rows = slots, slot_relations, starts, targets
         self._slots = slots
         self._slot_relations = slot_relations
         self._starts = starts
@@ -78,14 +78,26 @@ class GraphIndex:
         Raises:
             DataError: A relation's name begins with ``^``.
         """
-        entities: dict[str, int] = {}
-        relations: dict[str, int] = {}
+        names, relations = NameBuilder(), dict[str, int]()
         columns = (array("i"), array("i"), array("i"))
         for subject, relation, value in triples:
-            columns[0].append(entities.setdefault(subject, len(entities)))
+            columns[0].append(names.number(subject))
             columns[1].append(relations.setdefault(relation, len(relations)))
-            columns[2].append(entities.setdefault(value, len(entities)))
+            columns[2].append(names.number(value))
+        entities, numbers = names.table()
         subjects, predicates, values = (np.frombuffer(column, dtype=np.int32) for column in columns)
+        return cls.from_arrays(entities, relations, numbers[subjects], predicates, numbers[values])
+
+    @classmethod
+    def from_arrays(
+        cls, entities: NameTable, relations: Iterable[str], subjects: Ids, predicates: Ids, values: Ids
+    ) -> Self:
+        """The index of triples as three arrays of numbers: of entities, relations and entities.
+
+        Raises:
+            DataError: A relation's name begins with ``^``.
+        """
+        relations = list(relations)
         for relation in relations:
             if relation.startswith(INVERSE):
                 raise DataError(f"a relation's name must not begin with {INVERSE!r}, got {relation!r}")
@@ -108,11 +120,12 @@ class GraphIndex:
 
     def name(self, entity: int) -> str:
         """The name of an entity."""
-        return self.entities[entity]
+        name: str = self.entities[entity]
+        return name
 
     def find(self, name: str) -> int | None:
         """The number of the entity with a name, or ``None``."""
-        return self._numbers.get(name)
+        return self.entities.find(name)
 
     def ids(self, names: Iterable[str]) -> Ids:
         """The distinct numbers of entities, sorted.
@@ -122,7 +135,7 @@ class GraphIndex:
         """
         found = []
         for name in names:
-            number = self._numbers.get(name)
+            number = self.entities.find(name)
             if number is None:
                 raise QueryError(f"entity {name!r} is not in the graph; {self._nearest(name)}")
             found.append(number)

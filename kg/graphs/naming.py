@@ -61,7 +61,7 @@ def is_iri(name: str) -> bool:
 
 def plain_name(text: str) -> str:
     """A text on one line, without the arrow of paths."""
-    return _SPACES.sub(" ", text).replace(" -> ", " → ").strip()
+    return _SPACES.sub(" ", text).replace(" -> ", " → ").strip() if "->" in text else " ".join(text.split())
 
 
 def labels_of(triples: Sequence[Triple], properties: Sequence[str]) -> dict[str, list[tuple[bool, str]]]:

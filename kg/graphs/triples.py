@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -77,11 +77,11 @@ def read_rdf(text: str, ending: str, *, what: str, problem: Problem | None = Non
     Raises:
         DataError: A statement is not valid, or more than :data:`MOST_PROBLEMS` are not.
     """
-    form, named, lines = RDF_FILES[ending], _Terms(text), text.split("\n")
+    form, named = RDF_FILES[ending], _Terms(text)
     if form == RdfFormat.RDF_XML:
         _check_entities(text, what)
     text = _SCHEMA_ORG.sub(_VOCABULARY, text) if form == RdfFormat.JSON_LD else text
-    start, prefixes = 0, ""
+    start, prefixes, lines = 0, "", list[str]()
     for _ in range(MOST_PROBLEMS + 1):
         quads = parse(text, format=form, base_iri="urn:finpath:base/", lenient=True)
         try:
@@ -93,6 +93,7 @@ def read_rdf(text: str, ending: str, *, what: str, problem: Problem | None = Non
             if problem is None:
                 raise DataError(rule, place=what) from error
             problem(rule)
+            lines = lines or text.split("\n")
             start = _following(lines, line, form)
             prefixes = "".join(f"@prefix {name}: <{iri}> ." for name, iri in getattr(quads, "prefixes", {}).items())
             text = prefixes + "\n".join(lines[start:])
@@ -155,8 +156,12 @@ class _Terms:
 
     def __init__(self, text: str) -> None:
         self._labels = {label.rstrip(".") for label in _BLANK_NODE.findall(text)}
-        self._prefix = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
+        self._text = text
         self._numbered: dict[BlankNode, str] = {}
+
+    @cached_property
+    def _prefix(self) -> str:
+        return hashlib.sha256(self._text.encode(errors="replace")).hexdigest()[:8]
 
     def __call__(self, term: object) -> str:
         if not isinstance(term, BlankNode):
@@ -240,7 +245,7 @@ def _rows(text: str, what: str) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not empty, each with its last line; quotes are signs of names where nothing is escaped."""
     text, delimiter = text.lstrip("\ufeff"), _delimiter(text)
     is_escaped = delimiter in ",;" or text.startswith('"')
-    lines = io.StringIO(text)
+    lines = (match[0] for match in re.finditer(r"[^\n]*\n|[^\n]+", text))  # StringIO takes four bytes a letter
     rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if is_escaped else csv.QUOTE_NONE)
     try:
         yield from ((rows.line_num, row) for row in rows if any(row))

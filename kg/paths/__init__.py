@@ -6,6 +6,7 @@ from kg.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kg.paths.features import LIKENESS, PAIR_FEATURES, RelationFeatures, RelationNames, relation_features
+    from kg.paths.large_graphs import MOST_TYPED, read_graph
     from kg.paths.linking import QuestionGraph, Topics
     from kg.paths.ranking import CANDIDATES, FEATURES, PathRanker, Vectors, widened
     from kg.paths.scorer import STOP, LearnedRelationScorer, RelationStep, inverses

@@ -1,6 +1,6 @@
 """The graph of a question, with linking of its topic entities by labels.
 
-    >>> graph = QuestionGraph(GraphIndex.from_triples([("Alien", "directed_by", "Ridley Scott")]))
+    >>> graph = QuestionGraph.over(GraphIndex.from_triples([("Alien", "directed_by", "Ridley Scott")]))
     >>> graph.topics("who directed Alien?")
     Topics(entities=('Alien',), label='Alien', unknown=())
 
@@ -13,14 +13,17 @@ all of them are returned, and whoever asked says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, count
 
-from kg.graphs import FactGraph, GraphIndex, plain_name
+from kg.graphs import FactGraph, GraphIndex, Postings, plain_name, postings
 from kg.text import STOPWORDS, stem
 
 _WORD = re.compile(r"[^\W_]+")
+
+MOST_BEARERS = 1000
+"""Entities of one label that a question may mean."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,39 @@ class Topics:
 
 @dataclass(frozen=True)
 class QuestionGraph:
-    """The graph that one question, or all, are asked of.
+    """The graph that one question, or all, are asked of; create it by :meth:`over` or :meth:`of`.
 
     Attributes:
         index: The graph.
-        other_names: What entities are also called: labels, each with the names of the entities.
+        labels: The entities by the words of their labels, and by each label other than a name after a ``=``.
+        longest: The most words of a label.
     """
 
     index: GraphIndex
-    other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    labels: Postings
+    longest: int
+
+    @classmethod
+    def over(cls, index: GraphIndex, others: Iterable[tuple[str, int]] = ()) -> QuestionGraph:
+        """A graph whose entities have labels.
+
+        Args:
+            index: The graph.
+            others: What entities are called besides their names: labels, each with the number of an entity.
+        """
+        longest = 0
+
+        def keys() -> Iterator[tuple[str, int]]:
+            nonlocal longest
+            for place, (label, owner) in enumerate(chain(zip(index.entities, count()), others)):
+                if words := _WORD.findall(label):
+                    longest = max(longest, len(words))
+                    yield " ".join(words).casefold(), owner
+                if place >= len(index.entities):
+                    yield f"={label}", owner
+
+        labels = postings(keys())
+        return cls(index, labels, longest)
 
     @classmethod
     def of(cls, graph: FactGraph) -> QuestionGraph:
@@ -77,11 +104,10 @@ class QuestionGraph:
         facts += [
             (name, "is a", graph.classes[kind].names[0]) for node, name in own.items() for kind in graph.types[node]
         ]
-        others: dict[str, tuple[str, ...]] = {}
-        for node, name in own.items():
-            for other in {*graph.names[node]} - {name}:
-                others[other] = (*others.get(other, ()), name)
-        return cls(GraphIndex.from_triples(facts), others)
+        index = GraphIndex.from_triples(facts)
+        numbers = ((node, index.find(name)) for node, name in own.items())
+        others = ((other, number) for node, number in numbers if number is not None for other in graph.names[node])
+        return cls.over(index, ((other, number) for other, number in others if other != index.name(number)))
 
     def topics(self, question: str, given: Iterable[str] = ()) -> Topics:
         """The entities that a question is about: those that are given, by name or label, or else those it names."""
@@ -96,10 +122,10 @@ class QuestionGraph:
         """The entities that bear the longest label in a question; none where it names none."""
         matches, words = list(_WORD.finditer(question)), _words(question)
         best: tuple[tuple[bool, bool, int, int], Topics] | None = None
-        for length in range(min(self._longest, len(words)), 0, -1):
+        for length in range(min(self.longest, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 key = words[start : start + length]
-                if names := sorted(self._labels.get(key, ())):
+                if names := self._bearers(" ".join(key)):
                     text = question[matches[start].start() : matches[start + length - 1].end()]
                     means = not all(stem(word) in STOPWORDS for word in key)
                     # Every question may begin with a capital.
@@ -109,26 +135,14 @@ class QuestionGraph:
                         best = rank, Topics((text,) if text in names else tuple(names), text)
         return best[1] if best is not None else Topics()
 
-    @cached_property
-    def _labels(self) -> dict[tuple[str, ...], dict[str, None]]:
-        """The entities by the words of their labels."""
-        by_words: dict[tuple[str, ...], dict[str, None]] = {}
-        names = [self.index.name(number) for number in range(len(self.index.entities))]
-        others = [(label, owner) for label, owners in self.other_names.items() for owner in owners]
-        for label, name in (*zip(names, names, strict=True), *others):
-            if words := _words(label):
-                by_words.setdefault(words, {})[name] = None
-        return by_words
-
-    @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self._labels), default=0)
+    def _bearers(self, key: str) -> list[str]:
+        return sorted({self.index.name(owner) for owner in self.labels.find(key)[:MOST_BEARERS].tolist()})
 
     def _named(self, name: str) -> tuple[str, ...]:
         """The entities of a name, or of a label with capitals and punctuation aside; empty where there are none."""
         if self.index.find(name) is not None:
             return (name,)
-        return tuple(self.other_names.get(name, ())) or tuple(sorted(self._labels.get(_words(name), ())))
+        return tuple(self._bearers(f"={name}") or self._bearers(" ".join(_words(name))))
 
 
 def _words(label: str) -> tuple[str, ...]:

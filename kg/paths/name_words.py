@@ -1,6 +1,6 @@
 """Words of a question in the names of entities: what tells the entities at the end of one path of relations apart.
 
->>> conditions = NameWords(index).conditions(index, ["44", "president"], index.ids(["USA"]))
+>>> conditions = NameWords.of(index).conditions(index, ["44", "president"], index.ids(["USA"]))
 >>> conditions.facts(index.ids(["Barack Obama", "Joe Biden"]))      # bits of the words that their facts have
 array([1, 0])
 """
@@ -9,68 +9,74 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kg.arrays import DoubleArray, IntArray
-from kg.graphs import GraphIndex, Ids
-from kg.paths.features import WordShares, relation_words
+from kg.graphs import GraphIndex, Ids, NameBuilder, NameTable, Postings, postings
+from kg.paths.features import relation_words
 from kg.text import STOPWORDS, stem
 
 _WORD = re.compile(r"[^\W_]+")
 _OTHER_FORM = re.compile(r"(\d+)(?:st|nd|rd|th|-\d\d-\d\d.*)")
 """Names that are a number in another form: ordinals, and dates, which stand for their years."""
 
-MOST_KEPT, MOST_READ = 100_000, 10_000
-"""Names of a graph whose words are kept, and names that are read for one question to a larger graph."""
+MOST_READ = 10_000
+"""Names that are compared with a word of a question: those of which the word is most."""
 
 MOST_CONDITIONS, LEAST_SHARE = 16, 0.5
 """Words that are looked for, and the share of a name that a question must have to mean what bears it."""
 
 
+KNOWN: WeakKeyDictionary[GraphIndex, NameWords] = WeakKeyDictionary()
+"""The words of graphs that are in use."""
+
+
 def _stems(text: str) -> list[str]:
-    return list(dict.fromkeys(stem(word) for word in _WORD.findall(text.lower())))
+    return list(dict.fromkeys(word if word.isdigit() else stem(word) for word in _WORD.findall(text.lower())))
 
 
-class NameWords:
+class NameWords(NamedTuple):
     """The words of the names of a graph.
 
-    Args:
-        index: The graph, which is not kept.
-        ids: The entities whose names are read, sorted; ``None`` for all.
+    Attributes:
+        holders: The entities whose names have a stem, those with the fewest rare words first.
+        totals: The rarity of all words of each name, 1 without any.
+        forms: The entities that are a number in another form.
     """
 
-    def __init__(self, index: GraphIndex, ids: Ids | None = None) -> None:
-        self._ids = ids if ids is not None else np.arange(len(index.entities), dtype=np.int32)
-        names = [index.name(number) for number in self._ids.tolist()]
-        self._shares = WordShares([_stems(name) for name in names], lambda count, holding: math.log(count / holding))
-        self._numbers: dict[str, list[int]] = {}
-        for place, name in enumerate(names):
-            if match := _OTHER_FORM.fullmatch(name):
-                self._numbers.setdefault(match[1].lstrip("0") or "0", []).append(place)
+    holders: Postings
+    totals: DoubleArray
+    forms: Postings
 
     @classmethod
-    def near(cls, index: GraphIndex, some: Iterable[Ids]) -> NameWords:
-        """The words of a graph, kept as long as it is; of a large one, those of some entities and their neighbours.
+    def of(cls, index: GraphIndex) -> NameWords:
+        """The words of a graph, which are kept as long as it is."""
+        if index not in KNOWN:
+            KNOWN[index] = cls._read(index.entities)
+        return KNOWN[index]
 
-        Args:
-            index: The graph.
-            some: Sets of entities; beyond :data:`MOST_READ` in all no name is read.
-        """
-        if len(index.entities) <= MOST_KEPT:
-            if index not in _KNOWN:
-                _KNOWN[index] = cls(index)
-            return _KNOWN[index]
-        ids = np.zeros(0, dtype=np.int32)
-        for part in some:
-            first = part[: MOST_READ // 10]
-            ids = np.unique(np.concatenate([ids, first, index.edges(first).target[: MOST_READ - len(ids)]]))
-            if len(ids) >= MOST_READ:
-                break
-        return cls(index, ids)
+    @classmethod
+    def _read(cls, names: NameTable) -> NameWords:
+        builder, words, counts, forms = NameBuilder(), array("i"), array("i"), list[tuple[str, int]]()
+        for owner, name in enumerate(names):
+            if name[:1].isdigit() and (match := _OTHER_FORM.fullmatch(name)):
+                forms.append((match[1].lstrip("0") or "0", owner))
+            stems = _stems(name)
+            words.extend(map(builder.number, stems))
+            counts.append(len(stems))
+        table, numbers = builder.table()
+        word, own = numbers[np.array(words, dtype=np.int32)], np.repeat(np.arange(len(names), dtype=np.int32), counts)
+        weights = np.array([_rarity(len(names), holding) for holding in np.bincount(word).tolist()])
+        totals = np.bincount(own, weights=weights[word], minlength=len(names)).astype(np.float64)
+        totals[totals == 0] = 1.0
+        order = totals[own].argsort(kind="stable")
+        return cls(table.postings(word[order], own[order]), totals, postings(forms))
 
     def conditions(self, index: GraphIndex, words: Sequence[str], topics: Ids) -> Conditions | None:
         """The entities that words of a question name, with those beside them; ``None`` where it names none.
@@ -82,30 +88,25 @@ class NameWords:
         """
         aside = {word for topic in topics for word in _stems(index.name(topic))} | STOPWORDS
         left = [word for word in dict.fromkeys(map(stem, words)) if word not in aside]
-        sums = self._shares.sums(left)
-        most = sums >= LEAST_SHARE * self._shares.total
-        bits: dict[int, int] = {}
-        known: list[str] = []
-        for word in left:
-            holders = self._shares.places.get(word, self._ids[:0])
-            named = self._ids[[*holders[most[holders]].tolist(), *self._numbers.get(word, ())]].tolist()
-            if named and len(known) < MOST_CONDITIONS:
-                for one in named:
-                    bits[one] = bits.get(one, 0) | 1 << len(known)
-                known.append(word)
+        holders = [self.holders.find(word) for word in left]
+        rarity = [_rarity(len(self.totals), len(own)) if len(own) else 0.0 for own in holders]
+        holders = [own[:MOST_READ] for own in holders]
+        ids, place = np.unique(np.concatenate([*holders, topics[:0]]), return_inverse=True)
+        sums = np.bincount(place, weights=np.repeat(rarity, list(map(len, holders))), minlength=len(ids))
+        most = ids[sums >= LEAST_SHARE * self.totals[ids]]
+        names = [
+            np.union1d(np.intersect1d(own, most), self.forms.find(word))
+            for word, own in zip(left, holders, strict=True)
+        ]
+        known = [place for place, own in enumerate(names) if len(own)][:MOST_CONDITIONS]
         if not known:
             return None
-        named_ids = np.array(sorted(bits), dtype=np.int32)
-        masks = np.array([bits[one] for one in named_ids.tolist()], dtype=np.int64)
-        edges = index.edges(named_ids)
-        beside, place = np.unique(edges.target, return_inverse=True)
-        facts = np.zeros(len(beside), dtype=np.int64)
-        np.bitwise_or.at(facts, place, masks[edges.place])
-        weights = np.array([self._shares.weights.get(word, 0.0) for word in known])
-        return Conditions(tuple(known), weights, named_ids, masks, beside, facts)
-
-
-_KNOWN: WeakKeyDictionary[GraphIndex, NameWords] = WeakKeyDictionary()
+        bits = np.repeat(1 << np.arange(len(known)), [len(names[place]) for place in known])
+        named, masks = _united(np.concatenate([names[place] for place in known]), bits)
+        edges = index.edges(named)
+        beside, facts = _united(edges.target, masks[edges.place])
+        weights = np.array([rarity[place] for place in known])
+        return Conditions(tuple(left[place] for place in known), weights, named, masks, beside, facts)
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,18 @@ class Conditions:
     def weigh(self, masks: IntArray) -> DoubleArray:
         """The share of sets of words in the rarity of all, in [0, 1]."""
         return (masks[:, None] >> np.arange(len(self.words)) & 1) @ self.weights / (self.weights.sum() or 1.0)
+
+
+def _rarity(count: int, holding: int) -> float:
+    return math.log(count / holding)
+
+
+def _united(ids: Ids, masks: IntArray) -> tuple[Ids, IntArray]:
+    """The distinct numbers, sorted, each with all bits of its masks."""
+    distinct, place = np.unique(ids, return_inverse=True)
+    united = np.zeros(len(distinct), dtype=np.int64)
+    np.bitwise_or.at(united, place.reshape(-1), masks)
+    return distinct, united
 
 
 def _looked_up(ids: Ids, keys: Ids, values: IntArray) -> IntArray:

@@ -15,8 +15,9 @@ direction has ``^`` before its relation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -200,7 +201,6 @@ class EntitySpace:
         self._names = tuple(index.name(topic) for topic in topics)
         self._reached: dict[Path, Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
         self._words: dict[Path, IntArray] = {}
-        self.conditions: Conditions | None = None
 
     def slots(self, path: Path) -> Ids:
         """The slots (:meth:`kg.graphs.index.GraphIndex.slots_of`) of the entities that a path leads to."""
@@ -233,11 +233,11 @@ class EntitySpace:
             self._words[path] = words[order][last] | conditions.facts(ends)
         return self._words[path]
 
-    def look_up(self, paths: Iterable[Path]) -> None:
-        """Finds what the question says of the entities on some paths, by which :meth:`fit` tells them apart."""
-        if words := self.scorer.open_words(self.question, self._names):
-            ways = (self.reached(path[:length]) for path in paths for length in range(2, len(path) + 1))
-            self.conditions = NameWords.near(self.index, ways).conditions(self.index, words, self.topics)
+    @cached_property
+    def conditions(self) -> Conditions | None:
+        """The words of the question about single entities, by which :meth:`fit` tells them apart."""
+        words = self.scorer.open_words(self.question, self._names)
+        return NameWords.of(self.index).conditions(self.index, words, self.topics) if words else None
 
     def fit(self, path: Path) -> DoubleArray:
         """The fit of each entity of :meth:`reached` to the conditions of the question, in [0, 1].
@@ -354,7 +354,6 @@ def answer_question(
     completed, statistics = completed_paths(space)
     if not completed:
         return EntityPathAnswer((), (), (), (), statistics)
-    space.look_up(path for path, _ in completed)
     ranked = ranking(space, completed) if ranking is not None else _by_conditions(space, completed)
     return _collected(space, *ranked, statistics)
 

@@ -65,7 +65,6 @@ def fit_path_ranker(
             completed = completed_paths(space)[0][:CANDIDATES] if len(space.topics) else []
             shares = _right(index, example, space, [path for path, _ in completed])
             if shares is not None:
-                space.look_up(path for path, _ in completed)
                 features.append(ranker.features(space, completed))
                 right.append(shares)
     if not features:

@@ -16,7 +16,7 @@ def graph_world(graph: Any, config: Any, reader: Any, **about: Any) -> World:
 
     own: dict[str, Any] = {"config": config} if isinstance(config, GraphConfig) else {}
     own |= {"paths": reader} if isinstance(reader, GraphReader) else {}
-    return GraphWorld(QuestionGraph(graph) if isinstance(graph, GraphIndex) else graph, **{**own, **about})
+    return GraphWorld(QuestionGraph.over(graph) if isinstance(graph, GraphIndex) else graph, **{**own, **about})
 
 
 def texts_world(texts: Any, **about: Any) -> World:

@@ -3,7 +3,7 @@
     >>> world = GraphWorld(QuestionReader(graph, encoder.vectors), "films.ttl", paths=GraphReader(scorer))
     >>> program.ask(world.start(), "who made Alien?").turns[-1].words
     'Ridley Scott'
-    >>> world = GraphWorld(QuestionGraph(index), topics=("USA",), paths=GraphReader(scorer))
+    >>> world = GraphWorld(QuestionGraph.over(index), topics=("USA",), paths=GraphReader(scorer))
     >>> turn = program.ask(world.start(), "who is the spouse of the 44th president of the USA?").turns[-1]
     >>> print(turn.detail.predictions[0])
     # Reasoning Path:
@@ -119,6 +119,16 @@ class GraphWorld(World):
     def index(self) -> QuestionGraph:
         """The named triples."""
         return self.graph if isinstance(self.graph, QuestionGraph) else QuestionGraph.of(self.graph.graph)
+
+    @property
+    def title(self) -> str:
+        """The number of entities, with some classes."""
+        if self.reader is None:
+            return f"{len(self.index.index.entities)} entities, asked for paths alone"
+        graph = self.reader.graph
+        entities = sum(map(graph.is_entity, range(len(graph.values))))
+        kinds = ", ".join(sorted(kind.names[0] for kind in graph.classes)[:5])
+        return f"{entities} entities" + (f": {kinds}" if kinds else "")
 
     def start(self, turns: Sequence[AnyTurn] = (), kept: Kept = ()) -> GraphState:  # noqa: ARG002
         """See :meth:`programs.worlds.base.World.start`; earlier questions are read again, for what they refer to."""

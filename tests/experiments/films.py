@@ -11,7 +11,7 @@ TRIPLES = [
     *((f"film{n}", "released_in", str(1990 + n)) for n in range(8)),
 ]
 
-GRAPH = LoadedGraph(QuestionGraph(GraphIndex.from_triples(TRIPLES)), "films")
+GRAPH = LoadedGraph(QuestionGraph.over(GraphIndex.from_triples(TRIPLES)), "films")
 
 QUESTIONS = tuple(
     KGQuestion(f"q{n}-{kind}", text.format(f"film{n}"), (f"film{n}",), (answer,), (f"film{n} -> {kind} -> {answer}",))
