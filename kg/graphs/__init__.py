@@ -7,7 +7,7 @@ from kg.lazy import lazy_exports
 if TYPE_CHECKING:
     from kg.graphs.context import EntityContext, GraphContext
     from kg.graphs.facts import FactGraph, NodeClass, Relation
-    from kg.graphs.index import INVERSE, GraphIndex
+    from kg.graphs.index import INVERSE, MOST_EDGES, GraphIndex
     from kg.graphs.name_table import Ids, NameBuilder, NameTable, Postings, postings
     from kg.graphs.named_index import named_index
     from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Terms

@@ -14,7 +14,7 @@ relations of entities are thus found without reading their edges.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -27,6 +27,9 @@ from kg.text import nearest
 
 INVERSE = "^"
 """The prefix of an inverse relation."""
+
+MOST_EDGES = 50_000
+"""Edges of several entities along their relations that are read together; of an entity with more, the first."""
 
 _OFFERED = 100_000
 
@@ -54,22 +57,9 @@ class GraphIndex:
         rows: The arrays of the edges, as the class is created from them.
     """
 
-    def __init__(
-        self,
-        entities: NameTable,
-        relations: Sequence[str],
-        slots: Ids,
-        slot_relations: Ids,
-        starts: Ids,
-        targets: Ids,
-    ) -> None:
-        self.entities = entities
-        self.relations = tuple(relations)
-        self.rows = slots, slot_relations, starts, targets
-        self._slots = slots
-        self._slot_relations = slot_relations
-        self._starts = starts
-        self._targets = targets
+    def __init__(self, entities: NameTable, relations: Sequence[str], *rows: Ids) -> None:
+        self.entities, self.relations, self.rows = entities, tuple(relations), rows
+        self._slots, self._slot_relations, self._starts, self._targets = rows
 
     @classmethod
     def from_triples(cls, triples: Iterable[tuple[str, str, str]]) -> Self:
@@ -156,23 +146,34 @@ class GraphIndex:
         half = len(self.relations) // 2
         return relation - half if relation >= half else relation + half
 
-    def edges(self, ids: Ids) -> Edges:
-        """All edges of several entities, ordered by entity, relation and target."""
+    def edges(self, ids: Ids, relation: int | None = None) -> Edges:
+        """The edges of several entities, all or those along one relation, ordered by entity, relation and target."""
         slots, owner = _gather(self._slots, ids)
-        targets, place = _gather(self._starts, slots)
+        if relation is not None:
+            fitting = self._slot_relations[slots] == relation
+            slots, owner = slots[fitting], owner[fitting]
+        targets, place = _gather(self._starts, slots, MOST_EDGES)
         return Edges(owner[place], self._slot_relations[slots][place], self._targets[targets])
 
-    def edges_along(self, ids: Ids, relation: int) -> Edges:
-        """The edges of several entities along one relation, in the order of :meth:`edges`."""
+    def sources(self, ids: Ids, relation: int) -> Ids:
+        """The places of those of several entities that have a relation."""
         slots, owner = _gather(self._slots, ids)
-        fitting = self._slot_relations[slots] == relation
-        slots, owner = slots[fitting], owner[fitting]
-        targets, place = _gather(self._starts, slots)
-        return Edges(owner[place], np.full(len(targets), relation, dtype=np.int32), self._targets[targets])
+        places: Ids = owner[self._slot_relations[slots] == relation]
+        return places
+
+    def count(self, slots: Ids, relation: int) -> int:
+        """The number of edges of several slots along a relation."""
+        fitting = slots[self._slot_relations[slots] == relation]
+        return int((self._starts[fitting + 1] - self._starts[fitting]).sum())
+
+    def facts(self, entity: int) -> Iterator[tuple[int, Ids]]:
+        """The relations of an entity, each with its targets, sorted; none of these is read before it is used."""
+        for slot in range(self._slots[entity], self._slots[entity + 1]):
+            yield int(self._slot_relations[slot]), self._targets[self._starts[slot] : self._starts[slot + 1]]
 
     def slots_of(self, ids: Ids) -> Ids:
         """The slots of several entities, for :meth:`offered_at` and :meth:`follow_slots`."""
-        return _entries(self._slots, ids)
+        return _gather(self._slots, ids)[0]
 
     def offered_at(self, slots: Ids) -> NDArray[np.bool_]:
         """Whether at least one slot has each relation; shape ``(relations,)``."""
@@ -183,16 +184,13 @@ class GraphIndex:
     def follow_slots(self, slots: Ids, relation: int) -> Ids:
         """The distinct targets of the slots with a relation, sorted."""
         fitting = slots[self._slot_relations[slots] == relation]
-        targets = self._targets[_entries(self._starts, fitting)]
-        return targets if len(fitting) == 1 else self._distinct(targets)
-
-    def offered(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether at least one entity has each relation; shape ``(relations,)``."""
-        return self.offered_at(self.slots_of(ids))
+        if len(fitting) == 1:
+            return self._targets[self._starts[fitting[0]] : self._starts[fitting[0] + 1]]
+        return self._distinct(self._targets[_gather(self._starts, fitting, MOST_EDGES)[0]])
 
     def relations_of(self, ids: Ids) -> Ids:
         """The relations of at least one entity, sorted."""
-        return np.flatnonzero(self.offered(ids)).astype(np.int32)
+        return np.flatnonzero(self.offered_at(self.slots_of(ids))).astype(np.int32)
 
     def follow(self, ids: Ids, relation: int) -> Ids:
         """The distinct targets of a relation from several entities, sorted."""
@@ -212,22 +210,18 @@ class GraphIndex:
         return nearest(name, self.entities)
 
 
-def _entries(starts: Ids, rows: Ids) -> Ids:
-    """The indices of all entries of several compressed rows."""
-    if len(rows) == 1:
-        return np.arange(starts[rows[0]], starts[rows[0] + 1], dtype=np.int32)
+def _gather(starts: Ids, rows: Ids, most: int | None = None) -> tuple[Ids, Ids]:
+    """The indices of the entries of several compressed rows, up to about ``most`` of them, and the row of each."""
     begin = starts[rows]
     counts = starts[rows + 1] - begin
+    if most is not None and counts.sum(dtype=np.int64) > most:
+        counts = np.minimum(counts, most)
+        counts = counts[: counts.cumsum(dtype=np.int64).searchsorted(most) + 1]
+        begin = begin[: len(counts)]
     ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    places: Ids = np.arange(total, dtype=np.int32) + np.repeat(begin - (ends - counts).astype(np.int32), counts)
-    return places
-
-
-def _gather(starts: Ids, rows: Ids) -> tuple[Ids, Ids]:
-    """The indices of all entries of several compressed rows, and the row of each."""
-    owner = np.repeat(np.arange(len(rows), dtype=np.int32), starts[rows + 1] - starts[rows])
-    return _entries(starts, rows), owner
+    entries: Ids = np.arange(total, dtype=np.int32) + np.repeat(begin - (ends - counts).astype(np.int32), counts)
+    return entries, np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
 
 def _sorted_edges(subjects: Ids, predicates: Ids, values: Ids, relations: int) -> tuple[Ids, Ids, Ids]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -44,18 +45,21 @@ class Postings(NamedTuple):
         return self.values[self.keys.searchsorted(key) : self.keys.searchsorted(key, side="right")]
 
 
+@dataclass(frozen=True, eq=False)
 class NameTable(Sequence[str]):
     """Distinct names by number.
 
-    Args:
+    Attributes:
         text: The bytes of all names.
         starts: The start of each name among them.
         lengths: The bytes of each name.
         numbers: The number of each name.
     """
 
-    def __init__(self, text: NDArray[np.uint8], starts: IntArray, lengths: Ids, numbers: Postings) -> None:
-        self.text, self.starts, self.lengths, self.numbers = text, starts, lengths, numbers
+    text: NDArray[np.uint8]
+    starts: IntArray
+    lengths: Ids
+    numbers: Postings
 
     def __len__(self) -> int:
         return len(self.starts)

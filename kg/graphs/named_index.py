@@ -15,7 +15,7 @@ import numpy as np
 from kg.graphs.facts import SCHEMA, TYPE_NAMES
 from kg.graphs.index import GraphIndex
 from kg.graphs.name_table import NameBuilder
-from kg.graphs.naming import Triple, is_iri, local_name, plain_name
+from kg.graphs.naming import PROPERTY, Triple, is_iri, local_name, plain_name
 from kg.graphs.units import CLASS_RELATIONS, FIRST_NAMES, OTHER_NAMES, entity_name, words_of, writes_camel_case
 from kg.graphs.values import read_value
 
@@ -73,16 +73,20 @@ class _Statements:
         self.label[self.owners[::-1]] = self.texts[::-1]  # the first of each counts
         unnamed = np.flatnonzero(self.is_entity & (self.label < 0))[:_SOME].tolist()
         self.is_camel = writes_camel_case(self.terms[number] for number in unnamed)
-        self.has_ids = any(not is_iri(self.terms[number]) for number in self.owners[:_SOME].tolist())
+        named = ((self.terms[number], self.label[number]) for number in np.unique(self.owners))
+        self.bare = {local_name(iri): label for iri, label in named if not is_iri(iri) or PROPERTY.search(iri)}
+
+    def _label(self, text: str, number: int | None) -> str:
+        """The label of a term, or that of Wikidata's and Freebase's identifier in its place; empty without any."""
+        label = self.label[number] if number is not None else -1
+        label = self.bare.get(local_name(text), -1) if label < 0 and self.bare else label
+        return str(self.terms[label]) if label >= 0 else ""
 
     def _name(self, number: int) -> str:
         """The name of a term."""
         text: str = self.terms[number]
-        label = self.label[number]
-        if label < 0 and self.has_ids and (bare := self.terms.find(local_name(text))) is not None:
-            label = self.label[bare]  # of Wikidata's and Freebase's identifiers
-        if label >= 0:
-            return str(self.terms[label])
+        if label := self._label(text, number):
+            return label
         if self.is_class[number]:
             return words_of(text)
         return entity_name(text, is_camel=self.is_camel) if self.is_entity[number] else plain_name(text)
@@ -110,9 +114,7 @@ class _Statements:
         return GraphIndex.from_arrays(entities, written, *triples), labels
 
     def _written(self, iri: str) -> str:
-        number = self.terms.find(iri)
-        label = self.label[number] if number is not None else -1
-        name = str(self.terms[label]) if label >= 0 else ""
+        name = self._label(iri, self.terms.find(iri))
         return "is a" if _is_kind(iri) else name if name not in ("", words_of(iri)) else local_name(iri)
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
-_PROPERTY = re.compile(r"/P\d+$")
+PROPERTY = re.compile(r"/P\d+$")
 """A property of Wikidata, of which there are several IRIs."""
 
 _SPACES = re.compile(r"\s+")
@@ -76,7 +76,7 @@ def labels_of(triples: Sequence[Triple], properties: Sequence[str]) -> dict[str,
         if one.relation in order and one.is_literal and (text := plain_name(one.value)):
             foreign = one.language not in ("", "en") and not one.language.startswith("en-")
             ranked.setdefault(one.subject, []).append((foreign, order[one.relation], text))
-    keys = {local_name(iri): own for iri, own in ranked.items() if not is_iri(iri) or _PROPERTY.search(iri)}
+    keys = {local_name(iri): own for iri, own in ranked.items() if not is_iri(iri) or PROPERTY.search(iri)}
     for one in triples if keys else ():
         for node in (one.subject, one.relation, *(() if one.is_literal else (one.value,))):
             if node not in ranked and local_name(node) in keys:

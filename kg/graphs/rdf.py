@@ -28,50 +28,21 @@ def is_parse_error(error: Exception) -> bool:
     return type(error) is Exception or type(error).__module__.startswith("pyparsing")
 
 
-class FrozenStore(SimpleMemory):
-    """An rdflib store that raises ``FrozenError`` on writes after ``freeze``."""
-
-    def __init__(self, owner: str) -> None:
-        super().__init__()
-        self._owner = owner
-        self._frozen = False
-
-    def freeze(self) -> None:
-        """Rejects all later writes."""
-        self._frozen = True
-
-    def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
-        """Adds a triple, or raises ``FrozenError``."""
-        if self._frozen:
-            self._refuse()
-        super().add(triple, context, quoted)
-
-    def addN(self, quads: Iterable[Any]) -> None:  # noqa: N802 - rdflib's name
-        """Adds quads, or raises ``FrozenError``."""
-        if self._frozen:
-            self._refuse()
-        super().addN(quads)
-
-    def remove(self, triple_pattern: Any, context: Any = None) -> None:
-        """Removes triples, or raises ``FrozenError``."""
-        if self._frozen:
-            self._refuse()
-        super().remove(triple_pattern, context)
-
-    def _refuse(self) -> NoReturn:
-        raise FrozenError(f"{self._owner} is frozen: no triple can be added or removed")
-
-
 def frozen_graph(triples: Iterable[Any], *, owner: str, identifier: str | None = None) -> Graph:
     """An rdflib graph of the triples that rejects writes."""
-    store = FrozenStore(owner)
+    store = SimpleMemory()
     graph = Graph(store=store, identifier=None if identifier is None else URIRef(identifier), bind_namespaces="none")
     for prefix, namespace in PREFIXES.items():
         store.bind(prefix, URIRef(str(namespace)))
     add = SimpleMemory.add
     for triple in triples:
         add(store, triple, cast(Any, graph))
-    store.freeze()
+
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise FrozenError(f"{owner} is frozen: no triple can be added or removed")
+
+    for write in ("add", "addN", "remove"):
+        setattr(store, write, refuse)
     return graph
 
 

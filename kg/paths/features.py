@@ -18,7 +18,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from kg.arrays import DoubleArray, FloatArray
+from kg.arrays import FloatArray
 from kg.text import stem
 
 _TOKEN = re.compile(r"'s\b|[^\W\d_]+|\d+")
@@ -216,11 +216,6 @@ class WordShares:
     Args:
         bags: The words of each text.
         weigh: The weight of a word by the number of texts and of those that have it.
-
-    Attributes:
-        places: The numbers of the texts that have each word.
-        weights: The weight of each word.
-        total: The weight of all words of each text, 1 without any.
     """
 
     def __init__(self, bags: Sequence[Sequence[str]], weigh: Callable[[int, int], float]) -> None:
@@ -229,20 +224,16 @@ class WordShares:
         for number, bag in enumerate(distinct):
             for word in bag:
                 places.setdefault(word, []).append(number)
-        self.places = {word: np.array(found, dtype=np.int32) for word, found in places.items()}
-        self.weights = {word: weigh(len(bags), len(found)) for word, found in places.items()}
-        self.total = np.array([sum(self.weights[word] for word in bag) or 1.0 for bag in distinct])
-
-    def sums(self, words: Sequence[str]) -> DoubleArray:
-        """The weight of the words that each text shares with some others."""
-        sums = np.zeros(len(self.total))
-        for word in filter(self.places.__contains__, dict.fromkeys(words)):
-            sums[self.places[word]] += self.weights[word]
-        return sums
+        self._places = {word: np.array(found, dtype=np.int32) for word, found in places.items()}
+        self._weights = {word: weigh(len(bags), len(found)) for word, found in places.items()}
+        self._total = np.array([sum(self._weights[word] for word in bag) or 1.0 for bag in distinct])
 
     def shares(self, words: Sequence[str]) -> FloatArray:
-        """The same as a share of each text, in [0, 1]."""
-        result: FloatArray = (self.sums(words) / self.total).astype(np.float32)
+        """The weight of the words that each text shares with some others, as a share of the text, in [0, 1]."""
+        sums = np.zeros(len(self._total))
+        for word in filter(self._places.__contains__, dict.fromkeys(words)):
+            sums[self._places[word]] += self._weights[word]
+        result: FloatArray = (sums / self._total).astype(np.float32)
         return result
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def _stored(files: Sequence[Path]) -> Path | None:
 def _write(graph: QuestionGraph, path: Path) -> None:
     names, words = graph.index.entities, NameWords.of(graph.index)
     head = np.frombuffer(json.dumps([graph.longest, *graph.index.relations]).encode(), dtype=np.uint8)
-    arrays = (*words.holders, *words.forms, words.totals, *graph.labels, *graph.index.rows)
+    arrays: tuple[Any, ...] = (*words.holders, *words.forms, words.totals, *graph.labels, *graph.index.rows)
     with replacing(path) as file:
         np.savez(file, head, names.text, names.starts, names.lengths, *names.numbers, *arrays)
 

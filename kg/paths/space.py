@@ -18,12 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kg.arrays import BoolArray, DoubleArray, IntArray
 from kg.errors import ConfigError
-from kg.graphs import GraphIndex, Ids
+from kg.graphs import MOST_EDGES, GraphIndex, Ids
 from kg.paths.features import QuestionView, letters, relation_words
 from kg.paths.name_words import Conditions, NameWords
 from kg.paths.scorer import LearnedRelationScorer, RelationStep
@@ -201,16 +203,48 @@ class EntitySpace:
         self._names = tuple(index.name(topic) for topic in topics)
         self._reached: dict[Path, Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
         self._words: dict[Path, IntArray] = {}
+        self._left_out = dict.fromkeys(self._reached, 0)
 
     def slots(self, path: Path) -> Ids:
         """The slots (:meth:`kg.graphs.index.GraphIndex.slots_of`) of the entities that a path leads to."""
         return self.index.slots_of(self.reached(path))
 
     def reached(self, path: Path) -> Ids:
-        """The entities that a path of choices (the topic's place first) leads to, sorted."""
+        """The entities that a path of choices (the topic's place first) leads to, sorted.
+
+        Of many, those whose facts the question names, and the first of the graph, up to :data:`MOST_EDGES`.
+        """
         if path not in self._reached:
-            self._reached[path] = self._allowed(self.index.follow_slots(self.slots(path[:-1]), path[-1]))
+            slots = self.slots(path[:-1])
+            ends = self._sampled(self.index.follow_slots(slots, path[-1]))
+            left_out = self._left_out[path[:-1]] + max(self.index.count(slots, path[-1]) - MOST_EDGES, 0)
+            self._reached[path], self._left_out[path] = self._allowed(ends), left_out
         return self._reached[path]
+
+    def left_out(self, path: Path) -> int:
+        """The edges along a path that :meth:`reached` does not follow."""
+        return self._left_out[path]
+
+    def _sampled(self, ends: Ids) -> Ids:
+        if len(ends) <= MOST_EDGES:
+            return ends
+        named = self.conditions.beside if self.conditions is not None else ends[:0]
+        return np.union1d(named[among(named, ends)], ends[:MOST_EDGES])
+
+    def steps(self, path: Path, ends: Ids) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The last steps of the ways along a path: places among some of its ends, sorted, and among those before."""
+        index, relation, before = self.index, path[-1], self.reached(path[:-1])
+        sources, inverse = index.sources(before, relation), index.inverse(relation)
+        if len(sources) == 1:
+            return np.arange(len(ends)), np.repeat(sources, len(ends))
+        back = index.count(index.slots_of(ends), inverse)
+        if back <= MOST_EDGES and back < index.count(self.slots(path[:-1]), relation):
+            edges = index.edges(ends, inverse)
+            inside = among(edges.target, before)
+            return edges.place[inside], before.searchsorted(edges.target[inside])
+        edges = index.edges(before, relation)
+        inside = among(edges.target, ends)
+        return ends.searchsorted(edges.target[inside]), edges.place[inside]
 
     def _allowed(self, ids: Ids) -> Ids:
         return ids if self.scorer.may_return else without(ids, self.topics)
@@ -225,9 +259,8 @@ class EntitySpace:
             if conditions is None or len(path) == 1:
                 return np.zeros(len(ends), dtype=np.int64)
             before = self.words(path[:-1]) | (conditions.own(self.reached(path[:-1])) if len(path) > 2 else 0)
-            edges = self.index.edges_along(self.reached(path[:-1]), path[-1])
-            inside = among(edges.target, ends)
-            place, words = ends.searchsorted(edges.target[inside]), before[edges.place[inside]]
+            place, source = self.steps(path, ends)
+            words = before[source]
             order = np.lexsort((conditions.weigh(words), place))
             last = np.flatnonzero(np.append(np.diff(place[order]), 1))
             self._words[path] = words[order][last] | conditions.facts(ends)
@@ -258,16 +291,14 @@ class EntitySpace:
 
         Such as "ordinal 44" or "starred Sigourney Weaver and 3 more".
         """
-        edges = self.index.edges(self.index.ids([entity]))
-        named = self.conditions.own(edges.target) if self.conditions is not None else np.zeros(len(edges.target))
-        order = np.lexsort((edges.relation, named == 0))
-        relations, first, counts = np.unique(edges.relation[order], return_index=True, return_counts=True)
-        facts = []
-        for place in np.argsort(first, kind="stable")[:most]:
-            more = f" and {counts[place] - 1} more" if counts[place] > 1 else ""
-            target = edges.target[order[first[place]]]
-            facts.append(f"{self.index.relations[relations[place]]} {self.index.name(target)}{more}")
-        return facts
+        known, rows = self.conditions.named if self.conditions is not None else self.topics[:0], []
+        for relation, targets in self.index.facts(self.index.ids([entity])[0]):
+            named = known[among(known, targets)]
+            rows.append((not len(named), relation, (named if len(named) else targets)[0], len(targets) - 1))
+        return [
+            f"{self.index.relations[relation]} {self.index.name(target)}{f' and {more} more' if more else ''}"
+            for _, relation, target, more in sorted(rows)[:most]
+        ]
 
     def followed(self, path: EntityPath, relation: str, most: int) -> tuple[list[EntityPath], int]:
         """A path with one more step along a relation, and how many entities that step leads to.
@@ -281,14 +312,19 @@ class EntitySpace:
         if relation not in index.relations:
             return [], 0
         number = index.relation(relation)
-        ends = self._allowed(index.follow(last, number))
+        every = index.follow(last, number)
+        ends = self._allowed(self._sampled(every))
         taken = np.array([[index.relation(name) for name in path.relations]], dtype=np.int64).reshape(1, -1)
-        step = RelationStep(self.question, self._names, index.relations, taken, index.offered(last)[None])
+        step = RelationStep(
+            self.question, self._names, index.relations, taken, index.offered_at(index.slots_of(last))[None]
+        )
         score = path.score + float(self.scorer.log_probabilities(step)[0, number])
         fit = self.conditions.weigh(self.conditions.facts(ends)) if self.conditions is not None else np.zeros(len(ends))
         best = ends[np.argsort(-fit, kind="stable")[:most]]
         relations = (*path.relations, relation)
-        return [EntityPath((*path.entities, index.name(end)), relations, score) for end in best], len(ends)
+        return [EntityPath((*path.entities, index.name(end)), relations, score) for end in best], max(
+            len(ends), len(every) - len(self.topics)
+        )
 
     def names(self, path: Path) -> tuple[str, ...]:
         """The relations of a path of choices."""
@@ -405,7 +441,9 @@ def _collected(
         paths = _traced(space, completed[number], float(logs[number].max()), entities[own])
         traced |= zip(own, paths, strict=True)
     relation_paths = [
-        RelationPath((name(space.topics[path[0]]), *space.names(path)), float(log.max()), len(log), path)
+        RelationPath(
+            (name(space.topics[path[0]]), *space.names(path)), float(log.max()), len(log) + space.left_out(path), path
+        )
         for path, log in zip(completed, logs, strict=True)
     ]
     return EntityPathAnswer(
@@ -413,7 +451,8 @@ def _collected(
         paths=tuple(traced[entity] for entity in order),
         relation_paths=(relation_paths.pop(lead), *relation_paths),
         chosen=tuple(names[entity] for entity in order if chosen[entity]),
-        left_out=max(len(best) - MOST_ANSWERS, 0),
+        left_out=max(len(best) - MOST_ANSWERS, 0)
+        + (space.left_out(completed[lead]) if len(best) == len(logs[lead]) else 0),
         statistics=statistics,
         space=space,
     )
@@ -440,15 +479,14 @@ def _traced(space: EntitySpace, path: Path, score: float, ends: Ids) -> list[Ent
     """
     columns = [ends]
     for length in range(len(path) - 1, 1, -1):
-        edges = space.index.edges_along(columns[-1], space.index.inverse(path[length]))
-        before = space.reached(path[:length])
-        inside = among(edges.target, before)
-        place, target = edges.place[inside], edges.target[inside]
-        if space.conditions is not None:
-            fit = space.conditions.weigh(space.words(path[:length])[before.searchsorted(target)])
-            order = np.lexsort((-fit, place))
-            place, target = place[order], target[order]
-        columns.append(target[place.searchsorted(np.arange(len(ends)))])
+        distinct, place_of = np.unique(columns[-1], return_inverse=True)
+        place, source = space.steps(path[: length + 1], distinct)
+        words = space.words(path[:length])[source]
+        fit = space.conditions.weigh(words) if space.conditions is not None else np.zeros(len(source))
+        order = np.lexsort((source, -fit, place))
+        source, place = source[order], place[order]
+        first = source[place.searchsorted(np.arange(len(distinct)))]
+        columns.append(space.reached(path[:length])[first][place_of.reshape(-1)])
     rows = zip(np.broadcast_to(space.topics[path[0]], len(ends)), *columns[::-1], strict=True)
     relations = space.names(path)
     return [EntityPath(tuple(map(space.index.name, row)), relations, score) for row in rows]

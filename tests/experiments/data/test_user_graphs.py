@@ -9,6 +9,7 @@ import pytest
 
 from experiments.facade import graph_of, triples_of
 from kg.errors import DataError
+from kg.paths import large_graphs
 from programs.conversation import ConversationQA
 from programs.turns import Conversation
 from tests.demonstrations import HAS_READER
@@ -78,6 +79,26 @@ def test_a_file_without_a_fact_has_a_reason(tmp_path: Path, name: str, text: str
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=f"has no fact; the first problem: {name}: {problem}"):
         graph_of([str(tmp_path / name)])
+
+
+def test_a_large_graph_is_an_index_that_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FINPATH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(large_graphs, "MOST_TYPED", 3)
+    monkeypatch.setattr(large_graphs, "_LEAST_BYTES", 1)
+    file = tmp_path / "g.ttl"
+    file.write_text(KINDS["Wikidata, labels in the file"]["g.ttl"], encoding="utf-8")
+    first = graph_of([str(file)])["graph"]
+    [stored] = (tmp_path / "cache" / "graphs").iterdir()
+    monkeypatch.setattr("experiments.facade.triples_of", lambda *_: iter(()))
+    again = graph_of([str(file)])["graph"]
+    program = ConversationQA.for_graphs()
+    for graph in (first, again):
+        turn = Conversation(program, program.world(graph=graph)).ask("who is the head of government of Varnholt?")
+        assert turn.words == "Mirjam Oss"
+    assert [list(graph.index.entities) for graph in (first, again)] == [list(first.index.entities)] * 2
+    stored.write_bytes(stored.read_bytes()[:100])
+    with pytest.raises(DataError, match="has no fact"):
+        graph_of([str(file)])
 
 
 def test_an_ontology_that_holds_itself_is_read(tmp_path: Path) -> None:

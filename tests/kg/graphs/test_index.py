@@ -48,7 +48,7 @@ def test_what_is_read_is_what_plain_sets_say(triples: Triples) -> None:
             reached = index.follow(index.ids(asked), number)
             assert set(_names(index, reached)) == {o for s, r, o in edges if r == relation and s in asked}
             assert list(reached) == sorted(set(reached))
-            along = index.edges_along(index.ids(asked), number)
+            along = index.edges(index.ids(asked), number)
             assert sorted(set(along.target)) == list(reached)
     for name in names:
         offered = {index.relations[r] for r in index.relations_of(index.ids([name]))}

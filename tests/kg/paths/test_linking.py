@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kg.graphs import FactGraph, GraphIndex, Triple
+from kg.graphs import FactGraph, GraphIndex, Triple, named_index
 from kg.paths.linking import QuestionGraph, Topics
 
 NAMES = ["Tom Hanks", "Hanks", "director", "Roadkill", "The Who", "what", "1984", "$", "Quo Vadis, Baby?", "ludwig_ii"]
@@ -73,11 +73,16 @@ def edge(subject: str, relation: str, value: str) -> Triple:
 
 
 def triples_of(*statements: Triple) -> tuple[QuestionGraph, list[tuple[str, str, str]]]:
-    graph = QuestionGraph.of(FactGraph.build(statements))
-    edges, name = graph.index.edges(np.arange(len(graph.index.entities))), graph.index.name
-    rows = zip(edges.place.tolist(), edges.relation.tolist(), edges.target.tolist(), strict=True)
-    names = ((name(start), graph.index.relations[relation], name(end)) for start, relation, end in rows)
-    return graph, [triple for triple in names if not triple[1].startswith("^")]
+    """The named triples of statements, as typed facts and as the index of a large graph have them."""
+    graphs = QuestionGraph.of(FactGraph.build(statements)), QuestionGraph.over(*named_index(statements))
+    both = []
+    for graph in graphs:
+        edges, name = graph.index.edges(np.arange(len(graph.index.entities))), graph.index.name
+        rows = zip(edges.place.tolist(), edges.relation.tolist(), edges.target.tolist(), strict=True)
+        names = ((name(start), graph.index.relations[relation], name(end)) for start, relation, end in rows)
+        both.append([triple for triple in names if not triple[1].startswith("^")])
+    assert sorted(both[0]) == sorted(both[1])
+    return graphs[1], both[0]
 
 
 def test_labels_name_nodes_and_relations_and_are_no_edges() -> None:
