@@ -406,9 +406,7 @@ def _is_graph(word: str) -> bool:
 
 
 def graph_of(words: Sequence[str]) -> dict[str, Any]:
-    """The graph of some files, folders or endpoints, together, and its name: the arguments of a program's world.
-
-    Statements that are not valid are named and left out.
+    """The graph of files, folders or endpoints and its name, as a world takes them; invalid statements are left out.
 
     Args:
         words: The files, folders and addresses.
@@ -429,7 +427,6 @@ def graph_of(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _files(word: str) -> list[Path]:
-    """The files of a folder or of a file's name."""
     path = _path(word)
     own = sorted(file for file in path.iterdir() if file.is_file() and _is_graph(str(file))) if path.is_dir() else []
     return own or [path]

@@ -96,10 +96,8 @@ def graph_and_questions(graph: str, files: Sequence[str], form: str) -> tuple[Lo
         ConfigError: There is no such form of questions.
         DataError: A file cannot be read.
     """
-    questions, loaded = (
-        join_questions([load_questions(_sample(name), form) for name in files]),
-        load_graph(_sample(graph)),
-    )
+    questions = join_questions([load_questions(_sample(name), form) for name in files])
+    loaded = load_graph(_sample(graph))
     for problems in (questions.problems, loaded.problems):
         say_left_out(problems)
     return loaded, questions

@@ -59,11 +59,7 @@ def test_lines_that_are_no_triples_are_said_and_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "rule"),
     [
-        (
-            "kb.txt",
-            "just words\n",
-            "no triple can be read; the first line that is none: kb.txt: line 1: must have three",
-        ),
+        ("kb.txt", "just words\n", "the first line that is none: kb.txt: line 1: must have three"),
         ("kb.txt", "", "no triple can be read"),
         ("kb.txt", "|r|b\n", "no triple can be read; the first line that is none: kb.txt: line 1: "),
         ("kb.nt", "", "no triple can be read"),

@@ -13,21 +13,11 @@ from kg.errors import DataError
 from kg.graphs import GraphIndex
 from kg.paths import LearnedRelationScorer, PathConfig, PathRanker, answer_question, widened
 
-GRAPH = GraphIndex.from_triples(
-    [
-        ("Apollo 13", "film.film.starring", "m.01"),
-        ("m.01", "film.performance.actor", "Tom Hanks"),
-        ("m.01", "film.performance.character", "Jim Lovell"),
-        ("Apollo 13", "film.film.starring", "m.02"),
-        ("m.02", "film.performance.actor", "Bill Paxton"),
-        ("m.02", "film.performance.character", "Fred Haise"),
-        ("Apollo 13", "film.film.directed_by", "Ron Howard"),
-        ("Springfield", "place.contained_by", "Clark County"),
-        ("Springfield", "place.contained_by", "Ohio"),
-        ("Ohio", "type", "state"),
-        ("Clark County", "type", "county"),
-    ]
-)
+FACTS = """Apollo 13|film.film.starring|m.01;m.01|film.performance.actor|Tom Hanks
+m.01|film.performance.character|Jim Lovell;Apollo 13|film.film.starring|m.02;m.02|film.performance.actor|Bill Paxton
+m.02|film.performance.character|Fred Haise;Apollo 13|film.film.directed_by|Ron Howard;Ohio|type|state
+Springfield|place.contained_by|Clark County;Springfield|place.contained_by|Ohio;Clark County|type|county"""
+GRAPH = GraphIndex.from_triples(line.split("|") for line in FACTS.replace("\n", ";").split(";"))
 SCORER, CONFIG = LearnedRelationScorer({}, {}), PathConfig(max_depth=2)
 
 

@@ -18,16 +18,9 @@ from kg.paths.scorer import FloatArray, LearnedRelationScorer, RelationStep, mas
 from kg.paths.space import EntityPathAnswer, PathConfig, answer_question
 
 FILMS = GraphIndex.from_triples(
-    [
-        ("Alien", "directed_by", "Scott"),
-        ("Blade Runner", "directed_by", "Scott"),
-        ("Alien", "starred", "Weaver"),
-        ("Alien", "starred", "Hurt"),
-        ("Blade Runner", "starred", "Ford"),
-        ("Star Wars", "starred", "Ford"),
-        ("Alien", "year", "1979"),
-        ("Alien", "lone", "Alien"),
-    ]
+    line.split("|")
+    for line in """Alien|directed_by|Scott;Blade Runner|directed_by|Scott;Alien|starred|Weaver;Alien|starred|Hurt
+Blade Runner|starred|Ford;Star Wars|starred|Ford;Alien|year|1979;Alien|lone|Alien""".replace("\n", ";").split(";")
 )
 
 
