@@ -2,19 +2,16 @@
 
     python benchmarks/collect_parses.py parses
     python benchmarks/fit_parse_reader.py parses/*.pickle
-    python benchmarks/fit_parse_reader.py further/*.pickle --begin kg/parsing/reader.npz --rate 4e-4
 
 It needs torch of the extra ``train``, and the weights of the extra ``news``. The pretrained transformer has low-rank
 changes of its upper layers and a head, which are fitted. The loss is that of choosing a right parse among those that
-are read and "none". The fit begins with the reader of news, which already compares questions with sentences, or with
-the weights that ``--begin`` names. It writes the reader that ships.
+are read and "none". The fit goes on from the reader that ships, or from the weights that ``--begin`` names.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,7 +32,6 @@ from kg.encoders import (
     relative_buckets,
     word_pieces,
 )
-from kg.news import spans as news
 from kg.parsing import Ranker, chosen
 from kg.parsing.ranking import READER_FILE, pieces_of
 
@@ -44,9 +40,6 @@ Array = npt.NDArray[np.float32]
 RANK, HIDDEN = 24, 256
 BATCH = 24
 """Sequences that are read at once; they have about the same length."""
-
-SHOWN = 40
-"""Steps after which the loss is printed."""
 
 FROZEN = 4
 """Layers, the lowest, that are not changed."""
@@ -57,11 +50,6 @@ FITTED = 8
 
 Row = tuple[Asked, list[int]]
 """A turn, and the places of its derivations that are read."""
-
-
-def rows_of(file: Path, ranker: Ranker) -> list[Row]:
-    """The turns of a graph that have derivations, with the places of those that are fitted on."""
-    return [(turn, fitted_places(turn, ranker)) for turn in read(file) if len(turn.answers)]
 
 
 def fitted_places(turn: Asked, ranker: Ranker) -> list[int]:
@@ -179,7 +167,6 @@ def train(model: Any, rows: Sequence[Row], rate: float) -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=rate, total_steps=steps + 1, pct_start=0.1)
     model.train()
-    begun, total = time.monotonic(), 0.0
     for step in range(0, len(rows), QUESTIONS):
         some = rows[step : step + QUESTIONS]
         scores = turn_scores(model, some)
@@ -190,11 +177,7 @@ def train(model: Any, rows: Sequence[Row], rate: float) -> None:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-        total += loss.item()
-        number = step // QUESTIONS + 1
-        if number % SHOWN == 0:
-            print(f"{number}/{steps} steps, loss {total / SHOWN:.3f}, {time.monotonic() - begun:.0f} s", flush=True)
-            total = 0.0
+        print(f"{step + len(some)} of {len(rows)} turns, loss {loss.item():.3f}", flush=True)
 
 
 def arrays_of(model: Any) -> dict[str, Array]:
@@ -212,10 +195,7 @@ def arrays_of(model: Any) -> dict[str, Array]:
 
 
 def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
-    """Sets the changes, and the head if it is of this kind, to fitted ones.
-
-    Changes of a higher rank become the nearest ones of the rank.
-    """
+    """Sets the changes, and the head if it is of this kind, to fitted ones of no higher rank."""
     import torch
 
     with torch.no_grad():
@@ -224,10 +204,6 @@ def begun_from(model: Any, fitted: Mapping[str, Array]) -> None:
                 down, up = (
                     torch.tensor(np.asarray(fitted[f"{name}_{number}"], dtype=np.float32)) for name in ("down", "up")
                 )
-                if len(up) > len(linear.up):
-                    left, sizes, right = torch.linalg.svd(down @ up, full_matrices=False)
-                    roots = sizes[: len(linear.up)].sqrt()
-                    down, up = left[:, : len(roots)] * roots, roots[:, None] * right[: len(roots)]
                 linear.down[:, : len(up)] = down
                 linear.up[: len(up)] = up
         for name, layer in (("hidden", model.hidden), ("out", model.out)) if "hidden" in fitted else ():
@@ -243,13 +219,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+", help="what collect_parses.py wrote")
     parser.add_argument("--rate", type=float, default=RATE, help="the largest learning rate")
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch")
-    parser.add_argument("--begin", type=Path, default=news.FILE, metavar="FILE", help="weights to begin with")
+    parser.add_argument("--begin", type=Path, default=READER_FILE, metavar="FILE", help="weights to begin with")
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     ranker = Ranker.shipped()
-    rows = [row for file in options.files for row in rows_of(file, ranker)]
+    turns = [turn for file in options.files for turn in read(file) if len(turn.answers)]
+    rows = [(turn, fitted_places(turn, ranker)) for turn in turns]
     print(f"{len(rows)} turns")
     model = transformer()
     begun_from(model, read_arrays(options.begin))

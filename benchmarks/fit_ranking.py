@@ -16,37 +16,28 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from collect_parses import Asked, read
 
 from kg.arrays import FloatArray
 from kg.parsing import FEATURES, MORE_FEATURES, READ_FEATURES, FeatureNetwork, Parse, Ranker, features
-from kg.parsing.ranking import FILE, FILE_READ, RankedParse
+from kg.parsing.ranking import FILE, FILE_READ
 
 FOLDS = 5
 LIMITS = (0.5, 0.6, 0.64, 0.68, 0.72, 0.76, 0.8)
 FITTED = ("linear", "bias", "hidden", "hidden_bias", "out")
 
 
-class Shape(NamedTuple):
-    """The fit of a network: passes over the turns, turns of a step, its length, and the pull to the start."""
+EPOCHS, RATE = 12, 1e-3
+"""Passes over the turns, and the length of a step."""
 
-    epochs: int
-    size: int
-    rate: float
-    pull: float
+RANKING, CONFIDENCE = (16, 1e-3), (64, 1e-2)
+"""The turns of a step, and the pull to the start, of each network."""
 
-
-RANKING, CONFIDENCE = Shape(12, 16, 1e-3, 1e-3), Shape(12, 64, 1e-3, 1e-2)
-
-
-class First(NamedTuple):
-    """The features of a turn's first answer, and whether it is right."""
-
-    values: FloatArray
-    is_right: bool
+First = tuple[FloatArray, bool]
+"""The features of a turn's first answer, and whether it is right."""
 
 
 def begun(names: Sequence[str], rows: FloatArray, known: FeatureNetwork) -> FeatureNetwork:
@@ -54,28 +45,22 @@ def begun(names: Sequence[str], rows: FloatArray, known: FeatureNetwork) -> Feat
     mean, scale = rows.mean(axis=0), np.maximum(rows.std(axis=0), 1e-3)
     old = known.names.tolist()
     linear, hidden = np.zeros(len(names), np.float32), np.zeros((len(names), known.hidden.shape[1]), np.float32)
-    for place, name in enumerate(names):
-        if name in old:
-            own = old.index(name)
-            mean[place], scale[place] = known.mean[own], known.scale[own]
-            linear[place], hidden[place] = known.linear[own], known.hidden[own]
+    new = [place for place, name in enumerate(names) if name in old]
+    own = [old.index(names[place]) for place in new]
+    mean[new], scale[new], linear[new], hidden[new] = (
+        values[own] for values in (known.mean, known.scale, known.linear, known.hidden)
+    )
     return FeatureNetwork(np.array(names), mean, scale, linear, known.bias, hidden, known.hidden_bias, known.out)
 
 
-def tuned(network: FeatureNetwork, shape: Shape, batches: Callable[[np.random.Generator], Any]) -> FeatureNetwork:
-    """A network after some steps of Adam.
-
-    Args:
-        network: The start.
-        shape: The fit.
-        batches: Gives pairs of rows and a function from their values to the gradient of the loss in these.
-    """
+def tuned(network: FeatureNetwork, pull: float, batches: Callable[[np.random.Generator], Any]) -> FeatureNetwork:
+    """A network after Adam; ``batches`` gives rows, and a function from their values to the gradient of the loss."""
     start = {name: np.asarray(getattr(network, name), dtype=np.float64) for name in FITTED}
     now = {name: value.copy() for name, value in start.items()}
     first, second = ({name: np.zeros_like(value) for name, value in start.items()} for _ in range(2))
     step, drawn = 0, np.random.default_rng(0)
-    total = shape.epochs * len(list(batches(np.random.default_rng(0))))
-    for _ in range(shape.epochs):
+    total = EPOCHS * len(list(batches(np.random.default_rng(0))))
+    for _ in range(EPOCHS):
         for rows, gradient_of in batches(drawn):
             scaled = (rows - network.mean) / network.scale
             inside = scaled @ now["hidden"] + now["hidden_bias"]
@@ -88,10 +73,10 @@ def tuned(network: FeatureNetwork, shape: Shape, batches: Callable[[np.random.Ge
             }  # fmt: skip
             step += 1
             for name, gradient in gradients.items():
-                gradient = gradient + shape.pull * (now[name] - start[name])
+                gradient = gradient + pull * (now[name] - start[name])
                 first[name] = 0.9 * first[name] + 0.1 * gradient
                 second[name] = 0.999 * second[name] + 0.001 * gradient**2
-                length = shape.rate * (1 - step / (total + 1)) / (1 - 0.9**step)
+                length = RATE * (1 - step / (total + 1)) / (1 - 0.9**step)
                 now[name] = now[name] - length * first[name] / (np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8)
     return replace(network, **{name: np.asarray(value, dtype=np.float32) for name, value in now.items()})
 
@@ -102,13 +87,13 @@ def fitted_ranking(turns: Sequence[Asked], names: Sequence[str], known: FeatureN
 
     def batches(drawn: np.random.Generator) -> Any:
         order = drawn.permutation(len(kept))
-        for begin in range(0, len(order), RANKING.size):
-            some = [kept[place] for place in order[begin : begin + RANKING.size]]
+        for begin in range(0, len(order), RANKING[0]):
+            some = [kept[place] for place in order[begin : begin + RANKING[0]]]
             rows = np.concatenate([one.evidence[:, : len(names)] for one in some])
             yield rows, lambda values, some=some: np.concatenate(_choice_gradients(values, some)) / len(some)
 
     rows = np.concatenate([one.evidence[:, : len(names)] for one in kept])
-    return tuned(begun(names, rows, known), RANKING, batches)
+    return tuned(begun(names, rows, known), RANKING[1], batches)
 
 
 def _choice_gradients(values: FloatArray, turns: Sequence[Asked]) -> list[FloatArray]:
@@ -125,44 +110,40 @@ def _choice_gradients(values: FloatArray, turns: Sequence[Asked]) -> list[FloatA
 
 def fitted_confidence(firsts: Sequence[First], names: Sequence[str], known: FeatureNetwork) -> FeatureNetwork:
     """The network of the log-odds that first answers are right."""
-    rows = np.stack([one.values for one in firsts])
-    right = np.array([one.is_right for one in firsts], dtype=np.float32)
+    rows = np.stack([values for values, _ in firsts])
+    right = np.array([is_right for _, is_right in firsts], dtype=np.float32)
 
     def batches(drawn: np.random.Generator) -> Any:
         order = drawn.permutation(len(rows))
-        for begin in range(0, len(order), CONFIDENCE.size):
-            own = order[begin : begin + CONFIDENCE.size]
+        for begin in range(0, len(order), CONFIDENCE[0]):
+            own = order[begin : begin + CONFIDENCE[0]]
             yield rows[own], lambda values, own=own: (1 / (1 + np.exp(-values)) - right[own]) / len(own)
 
-    return tuned(begun(names, rows, known), CONFIDENCE, batches)
+    return tuned(begun(names, rows, known), CONFIDENCE[1], batches)
 
 
 def first(turn: Asked, network: FeatureNetwork, names: Sequence[str]) -> First | None:
     """The first answer of a turn; ``None`` without one."""
     if not len(turn.answers):
         return None
-    parses = [
-        Parse(query=place, cost=0.0, nodes=(int(answer),), evidence=tuple(row.tolist()))  # type: ignore[arg-type]
-        for place, (answer, row) in enumerate(zip(turn.answers, turn.evidence, strict=True))
+    check, false = FEATURES.index("check"), FEATURES.index("false")
+    parses: list[Any] = [
+        Parse(place, 0.0, (int(answer),), None, row[false] == 0 if row[check] else None, evidence=tuple(row))  # type: ignore[arg-type]
+        for place, (answer, row) in enumerate(zip(turn.answers, turn.evidence.tolist(), strict=True))
     ]
-    checked = turn.evidence[:, FEATURES.index("check")] > 0
-    parses = [
-        replace(one, holds=bool(one.evidence[FEATURES.index("false")] == 0)) if check else one
-        for one, check in zip(parses, checked, strict=True)
-    ]
-    ranked: list[RankedParse] = Ranker(network, network).ranked(parses)
+    ranked = Ranker(network, network).ranked(parses)
     best: Any = ranked[0].parse.query
     values = features(ranked, follows_abstention=turn.after, trusted=float(turn.trusted[best]))
-    return First(np.array([values.get(name, 0.0) for name in names], dtype=np.float32), bool(turn.right[best]))
+    return np.array([values.get(name, 0.0) for name in names], dtype=np.float32), bool(turn.right[best])
 
 
 def report(turns: Sequence[Asked], firsts: Sequence[First | None], confidence: FloatArray, label: str) -> None:
     """Prints the right answer's place and the shares of right and wrong turns at limits of confidence."""
     answerable = [(turn, one) for turn, one in zip(turns, firsts, strict=True) if turn.has_answer]
     reached = np.mean([turn.right.any() for turn, _ in answerable])
-    top = np.mean([one is not None and one.is_right for _, one in answerable])
+    top = np.mean([one is not None and one[1] for _, one in answerable])
     print(f"{label}, {len(turns)} turns: with the right answer {reached:.1%}, which is first {top:.1%}")
-    is_right = np.array([one is not None and one.is_right for one in firsts])
+    is_right = np.array([one is not None and one[1] for one in firsts])
     has_answer = np.array([one.has_answer for one in turns])
     for limit in LIMITS:
         given = confidence >= limit
@@ -183,23 +164,24 @@ def main() -> None:
     names = [*FEATURES, *(READ_FEATURES if options.read else ())]
     more = [*names, *(one for one in MORE_FEATURES if options.read or one != "read_lead")]
     shipped = Ranker.shipped(read=options.read)
-    known = (shipped.ranking, shipped.confidence)
     firsts: list[First | None] = [None] * len(turns)
     for fold in range(FOLDS):
-        ranking = fitted_ranking([one for one, own in zip(turns, folds, strict=True) if own != fold], names, known[0])
+        ranking = fitted_ranking(
+            [one for one, own in zip(turns, folds, strict=True) if own != fold], names, shipped.ranking
+        )
         for place in np.flatnonzero(folds == fold):
             firsts[place] = first(turns[place], ranking, more)
     confidence = np.zeros(len(turns), np.float32)
     for fold in range(FOLDS):
         inside = [one for one, own in zip(firsts, folds, strict=True) if one is not None and own != fold]
-        network = fitted_confidence(inside, more, known[1])
+        network = fitted_confidence(inside, more, shipped.confidence)
         for place in np.flatnonzero(folds == fold):
             own = firsts[place]
-            confidence[place] = 0.0 if own is None else 1 / (1 + np.exp(-network(own.values[None])[0]))
+            confidence[place] = 0.0 if own is None else 1 / (1 + np.exp(-network(own[0][None])[0]))
     report(turns, firsts, confidence, "writers left out")
     if options.write:
-        ranking = fitted_ranking(turns, names, known[0])
-        network = fitted_confidence([one for one in firsts if one is not None], more, known[1])
+        ranking = fitted_ranking(turns, names, shipped.ranking)
+        network = fitted_confidence([one for one in firsts if one is not None], more, shipped.confidence)
         file = FILE_READ if options.read else FILE
         np.savez_compressed(file, **ranking.arrays("ranking_"), **network.arrays("confidence_"))
 

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kg.arrays import FloatArray, IntArray, read_arrays
-from kg.encoders.session import inference_session, padded, states_of, word_pieces
+from kg.encoders.session import inference_session, mean_vectors, padded, states_of, word_pieces
 from kg.errors import DataError
 from kg.files import UNREADABLE, cache_folder, replacing
 
@@ -122,19 +122,20 @@ def _tensors(content: bytes) -> dict[str, FloatArray]:
     return found
 
 
-def quantized_file(fitted: Path) -> Arrays:
-    """Returns the arrays for a file of fitted ones, from the cache if they are there.
+def quantized_file(fitted: Path | None) -> Arrays:
+    """Returns the arrays for a file of fitted ones, or without any, from the cache if they are there.
 
     Without a cache that can be written they are only in memory.
 
     Raises:
         DataError: The weights are not installed or others.
     """
-    key = hashlib.sha256(b"\n".join((_LAYOUT.encode(), SHA256.encode(), fitted.read_bytes()))).hexdigest()
+    content = b"" if fitted is None else fitted.read_bytes()
+    key = hashlib.sha256(b"\n".join((_LAYOUT.encode(), SHA256.encode(), content))).hexdigest()
     file = cache_folder() / "transformers" / f"{key[:32]}.npz"
     with suppress(DataError):
         return read_arrays(file, mapped=True)
-    arrays = quantized(installed_weights(), read_arrays(fitted))
+    arrays = quantized(installed_weights(), read_arrays(content) if content else {})
     with suppress(DataError), replacing(file) as opened:
         np.savez(opened, allow_pickle=False, **arrays)
     for old in sorted(file.parent.glob("*.npz"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
@@ -197,10 +198,10 @@ class LowRankTransformer:
     """A reader by the changed transformer; a subclass has the file of the fitted arrays.
 
     Attributes:
-        file: The fitted arrays.
+        file: The fitted arrays; ``None`` for the transformer without a change.
     """
 
-    file: ClassVar[Path]
+    file: ClassVar[Path | None]
 
     @classmethod
     @cache
@@ -227,6 +228,11 @@ class LowRankTransformer:
             DataError: The weights are others than expected.
         """
         return states_of(self._run, sequences, size=BATCH)
+
+    def vectors(self, texts: Sequence[str]) -> FloatArray:
+        """Returns the vector of each text, the mean of its pieces' states, of length 1."""
+        pieces = word_pieces()
+        return mean_vectors(self.states([[pieces.cls, *pieces(text), pieces.sep] for text in texts]))
 
     def span_scores(self, sequences: Sequence[Sequence[int]], spans: Sequence[tuple[int, int]]) -> FloatArray:
         """Returns for each sequence the score of a span by the head.

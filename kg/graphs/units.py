@@ -96,7 +96,7 @@ _ABBREVIATIONS = {
 _SPELLED = 5
 """Letters of a name that is only a unit: "minutes"."""
 
-_CLEAR_TEXT = "kg km cm mm kmh kph kmph mph kw mw kb mb gb mins hrs secs sqm eur usd gbp inr ngn kes ksh pln chf"
+_CLEAR_TEXT = "days kg km cm mm kmh kph kmph mph kw mw kb mb gb mins hrs secs sqm eur usd gbp inr ngn kes ksh pln chf"
 _CLEAR = frozenset(_CLEAR_TEXT.split())
 """Shorter ones that mean nothing else."""
 

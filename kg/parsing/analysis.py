@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 import numpy as np
@@ -84,9 +84,10 @@ _LATER_MEASURE = 0.05
 _BEFORE = 0.6
 """The support of the last question's relation for an adjective that measures anything."""
 
+BE = frozenset(("is", "are", "was", "were", "been", "be"))
+_BEFORE_A_NOUN = frozenset(("the", "its", "his", "her", "their"))
 
 _BETWEEN = frozenset(("between", "apart"))
-BE = frozenset(("is", "are", "was", "were", "been", "be"))
 
 
 @dataclass
@@ -104,6 +105,7 @@ class Analysis:
         items: The similarity of each word, as part of its phrase, with each item; shape ``(words, items)``.
         measured: The similarity of each degree's word with the items that it may measure; zero at other words.
         head: The places of the words that say what is asked for ("which *country*"), as a bit mask.
+        noun: Those of "what is the *first date*".
         negations: Words of negation, as a bit mask.
         others: Words such as "other", as a bit mask.
         counting: The words "how many", as a bit mask.
@@ -131,6 +133,7 @@ class Analysis:
     totals: int = 0
     means: int = 0
     differing: int = 0
+    noun: int = 0
 
     @property
     def named(self) -> tuple[tuple[int, ...], ...]:
@@ -167,7 +170,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         text, found, _weights(found, mentions, bounds, negations, head), mentions, bounds, degrees,
         asks, items, measured, head, negations, among(low, OTHERS), counting,
         senses=vocabulary.sense(_without_names(text, found, mentions, vocabulary)),
-        totals=among(low, TOTALS), means=among(low, MEANS), differing=differing,
+        totals=among(low, TOTALS), means=among(low, MEANS), differing=differing, noun=noun_of(low),
     )  # fmt: skip
 
 
@@ -220,6 +223,9 @@ def _items(low: Sequence[str], vocabulary: Vocabulary) -> FloatArray:
         and (length == 1 or not _APART & set(low[first : first + length]))
     ]
     likeness = vocabulary.likeness([" ".join(low[first:end]) for first, end in spans])
+    for row, (first, end) in zip(likeness, spans, strict=True):  # "January 2022" is not like "rating jan 2023"
+        numbers = {word for word in low[first:end] if word.isdigit()}
+        row *= [numbers <= own for own in vocabulary.numbers] if numbers else 1
     known = dict(zip(spans, likeness, strict=True))
     nothing = np.zeros(vocabulary.items, dtype=np.float32)
     items = np.zeros((len(low), vocabulary.items), dtype=np.float32)
@@ -322,6 +328,15 @@ def head_of(low: Sequence[str], asks: Asks) -> int:
             while end < len(low) and low[end] not in FUNCTION_WORDS and end - start < 3:
                 end += 1
             return mask(start, end)
+    return 0
+
+
+def noun_of(low: Sequence[str]) -> int:
+    """The words after "what is the" up to a verb or preposition."""
+    for place, words_before in enumerate(zip(low, low[1:], low[2:], strict=False), start=3):
+        if words_before[0] in ("what", "whats") and words_before[-1] in _BEFORE_A_NOUN:
+            rest = takewhile(lambda later: low[later] not in FUNCTION_WORDS, range(place, len(low)))
+            return sum(1 << later for later in rest)
     return 0
 
 

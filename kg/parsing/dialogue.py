@@ -17,7 +17,7 @@ from kg.graphs import FactGraph
 from kg.parsing.analysis import Analysis, analyse
 from kg.parsing.names import NodeMention, places
 from kg.parsing.parser import Parse, Parser
-from kg.parsing.ranking import ParseReader, Ranker, answer_of, features, telling, with_reading
+from kg.parsing.ranking import ParseReader, Ranker, WordEncoder, answer_of, features, telling, with_reading
 from kg.parsing.references import DialogueTurn, asks_for_all, confidence_in, references, replaced
 from kg.parsing.vocabulary import Similarity, Vectors, Vocabulary
 
@@ -73,7 +73,8 @@ class QuestionReader:
         self, graph: FactGraph, vectors: Vectors | None = None, parse_reader: ParseReader | None = None
     ) -> None:
         self.graph = graph
-        self.vocabulary = Vocabulary(graph, Similarity(vectors))
+        words = WordEncoder.load() if parse_reader is not None else None
+        self.vocabulary = Vocabulary(graph, Similarity(vectors, None if words is None else words.vectors))
         self.parse_reader = parse_reader
         self.ranker = Ranker.shipped()
         self.second_ranker = Ranker.shipped(read=True) if parse_reader is not None else self.ranker

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -32,7 +32,6 @@ from kg.algebra import (
 from kg.parsing.derivation import QueryDerivation
 from kg.parsing.forms import Form
 from kg.parsing.names import joined_masks, named_words, places
-from kg.parsing.selections import LIKE
 from kg.parsing.space import QuerySpace
 from kg.parsing.words import AUXILIARIES, NEGATED_AUXILIARIES
 
@@ -53,11 +52,11 @@ _GIVING = ("number", "date", "text", "boolean", "check", "count", "age", "differ
 
 FEATURES = (
     "cost", "left_nouns", "left_verbs", "left_head", "left_names", "left_bounds", "left_degrees",
-    "left_negations", "left_references", "left_unknown", "left_share", "unsaid", "unsaid_classes", "least_said",
+    "left_negations", "left_references", "left_unknown", "left_share", "unsaid", "least_said",
     "not_implied", "name_cost", "reference_cost", "references", "other_cost", "mismatch", "head",
     "sense", "least_sense", "sense_behind", "sense_together", "steps", "follows", "inverse", "conditions",
     "bounds", "extremes", "counted", "lacking", "negated", "without", "count", "check", "false", "age", "total",
-    "difference", "several", "one_expected", "whole_class", "event_answer", "names", "unrestricted",
+    "difference", "several", "whole_class", "names", "unrestricted",
     "replaced_after_lead", "replaced",
     *(f"asks_{name}" for name in _ASKING),
     *(f"gives_{name}" for name in _GIVING),
@@ -114,22 +113,12 @@ class ParseEvidence:
         found["age"] = float(form.operation.startswith("age"))
         found["total"] = float(form.operation in ("sum", "mean"))
         found["difference"] = float(form.operation in ("difference", "years", "months", "weeks", "days"))
-        found["event_answer"] = self._unsaid_events(form.nodes) if form.holds is None else 0.0
         found["replaced_after_lead"] = float(state.replaced and self._has_lead)
         found["replaced"] = float(state.replaced and not self._has_lead)
         found["several"] = math.log2(max(len(form.nodes), 1))
         found[self._asks] = 1.0
         found[f"gives_{self._giving(form)}"] = 1.0
-        found["one_expected"] = float(len(form.nodes) > 1 and self._asks_for_one and not form.operation)
         return tuple(found.values())
-
-    def _unsaid_events(self, nodes: Sequence[int]) -> float:
-        """The share of an answer's nodes that are events, unless the question names their class: "which loans"."""
-        vocabulary = self.space.vocabulary
-        share = vocabulary.share_of_events(nodes)
-        kinds = {kind for node in nodes[:50] for kind in self.space.graph.types[node]} if share else set()
-        is_said = any(self.space.costs.likeness(vocabulary.class_item(kind)) >= LIKE for kind in kinds)
-        return 0.0 if is_said else share
 
     def _words(self, found: dict[str, float], remaining: np.ndarray) -> None:
         is_noun = self.weights >= 1
@@ -146,7 +135,6 @@ class ParseEvidence:
         implied = dict(zip(state.items, state.implied, strict=True))
         of_relations = [item for item in said if item < relations]
         found["unsaid"] = sum(1 - said[item] for item in of_relations)
-        found["unsaid_classes"] = sum(1 - one for item, one in said.items() if item >= relations)
         found["least_said"] = 1 - min((said[item] for item in of_relations), default=1.0)
         found["not_implied"] = sum(1 - max(said[item], implied[item]) for item in of_relations)
 
@@ -185,12 +173,6 @@ class ParseEvidence:
         """Whether the question begins as a follow-up: "and", "what about"."""
         lead = LEAD.match(self.analysis.text)
         return bool(lead and lead.end())
-
-    @cached_property
-    def _asks_for_one(self) -> bool:
-        """Whether the noun that says what is asked for is a singular: "which town"."""
-        words = [word.low for place, word in enumerate(self.analysis.words) if self.analysis.head >> place & 1]
-        return bool(words) and not words[-1].endswith("s")
 
 
 def _asking(text: str) -> str:

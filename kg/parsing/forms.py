@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
+import numpy as np
+
 from kg.algebra import (
     Follow,
     NamedNodes,
@@ -25,12 +27,15 @@ from kg.algebra import (
     years_between,
 )
 from kg.parsing.derivation import STEP, UNSAID, UNUSUAL, QueryDerivation
-from kg.parsing.names import joined_masks
-from kg.parsing.selections import LIKE
+from kg.parsing.names import joined_masks, places
+from kg.parsing.selections import LIKE, ORDERED
 from kg.parsing.space import QuerySpace
 
 MISMATCH, _UNKNOWN = 1.5, 0.1
 """The costs of an answer of another type than the question asks for, and of one whose type is not known."""
+
+_NAMED = 0.9
+"""The likeness from which a noun names a relation."""
 
 _BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
 
@@ -91,8 +96,12 @@ class Forms:
         yield Form(nodes, None, mismatch, head, counting)
 
     def _mismatch(self, nodes: Sequence[int], kinds: set[str]) -> float:
-        """The cost of an answer of another type than the word asks for: "who", "where", "when"."""
-        asks, vocabulary = self.space.analysis.asks, self.vocabulary
+        """The cost of an answer of another type than the words ask for: "who", "when", "what is the first date"."""
+        asks, vocabulary, relations = self.space.analysis.asks, self.vocabulary, len(self.graph.relations)
+        for row in self.space.analysis.items[places(self.space.analysis.noun), :relations]:
+            asked = {self.graph.relations[one].kind for one in np.flatnonzero(row >= _NAMED)} & set(ORDERED)
+            if asked and not asked & kinds:
+                return MISMATCH + UNSAID
         if asks in ("amount", "when"):
             fits = kinds == {"number" if asks == "amount" else "date"}
             return 0.0 if fits else UNUSUAL if asks == "when" and kinds == {"text"} else MISMATCH
@@ -102,25 +111,21 @@ class Forms:
             return MISMATCH
         typed = [node for node in nodes if self.graph.types[node]]
         if asks == "who":
-            if all(map(vocabulary.is_person, nodes)):
+            if all(vocabulary.is_of(node, "person") for node in nodes):
                 return 0.0
-            if not typed or not vocabulary.people:
+            if not typed or not vocabulary.kinds["person"]:
                 return _UNKNOWN
-            return UNUSUAL if all(vocabulary.is_of(node, vocabulary.groups) for node in typed) else UNSAID
-        if any(vocabulary.is_of(node, vocabulary.people | vocabulary.events) for node in typed):
+            return UNUSUAL if all(vocabulary.is_of(node, "group") for node in typed) else UNSAID
+        if any(vocabulary.is_of(node, "person") for node in typed):
             return UNSAID
-        if not typed or not vocabulary.places:
+        if not typed or not vocabulary.kinds["place"]:
             return _UNKNOWN
-        return 0.0 if all(vocabulary.is_of(node, vocabulary.places) for node in typed) else UNUSUAL
+        return 0.0 if all(vocabulary.is_of(node, "place") for node in typed) else UNUSUAL
 
     def _head_cost(self, state: QueryDerivation) -> float:
         """The cost of "which *country*" where the country is not what the derivation ends at."""
         analysis = self.space.analysis
-        words = [
-            place
-            for place in range(len(analysis.words))
-            if analysis.head >> place & 1 and not state.words >> place & 1 and analysis.weights[place] > 0
-        ]
+        words = [place for place in places(analysis.head & ~state.words) if analysis.weights[place] > 0]
         if not words:
             return 0.0
         rows = analysis.items[words]
@@ -180,9 +185,11 @@ class Forms:
         words = analysis.differing | analysis.counting | joined_masks(one.words for one in analysis.degrees)
         pairs = [(nodes[0], nodes[1], 0, 0.0)] if len(nodes) == 2 else []
         if len(nodes) == 1 and isinstance(query.source, NamedNodes):
+            # "How much longer is that one?" compares what it refers to with what else it might refer to.
+            others = [one for one in analysis.references if one.words & state.words]
             pairs += [
                 (nodes[0], mention.nodes[0], mention.words, mention.cost)
-                for mention in self.space.selections.unused(state)
+                for mention in (*self.space.selections.unused(state), *others)
                 if len(mention.nodes) == 1 and mention.nodes != nodes
             ]
         for one, other, more, cost in pairs:

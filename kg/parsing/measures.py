@@ -21,10 +21,10 @@ from kg.algebra import Comparison
 from kg.graphs import Relation, dimension_of, unit_of
 from kg.parsing.names import Word, mask, places, words
 from kg.parsing.words import COMPARISONS, DEGREES, ORDINALS, SEPARATE, Degree, degree_of
-from kg.text import Period, find_number_words, find_quantities, periods, year
+from kg.text import SCALES, Period, find_number_words, find_quantities, periods, year
 
 _GROUP = re.compile(r"\b(\d{1,3}) (?=\d{3}\b)")
-_MULTIPLES = {"k": 1000, "mn": 10**6, "mln": 10**6, "bn": 10**9, "dozen": 12, "lakh": 10**5, "crore": 10**7}
+_MULTIPLES = {"k": 1000, "mn": 10**6, "mln": 10**6, "bn": 10**9, "dozen": 12, "lakh": 10**5, "crore": 10**7, **SCALES}
 _PREFIXES = frozenset(("square", "sq", "cubic", "us"))
 _SQUARED, _AN_HOUR = {"m": "m²", "km": "km²"}, {"km": "km/h", "miles": "mph"}
 _BEFORE_AN_AMOUNT = frozenset(("than", "over", "under", "least", "most", "above", "below", "exactly", "within"))
@@ -143,7 +143,7 @@ def _amounts(text: str, found: Sequence[Word]) -> Iterator[tuple[int, int, Decim
         if word in ("a", "an", "one", "half") and place and low[place - 1] in _BEFORE_AN_AMOUNT:
             start = place + 1 + (word == "half" and low[place + 1 : place + 2] in (["a"], ["an"]))
             number, end, unit = _unit_after(low, start, Decimal("0.5") if word == "half" else Decimal(1))
-            if unit or word == "one":
+            if unit or word == "one" or number > 1:
                 yield place, end, number, unit
 
 

@@ -62,14 +62,9 @@ def telling(parse: Parse, graph: FactGraph) -> str:
     asked = f"{parse.operation} of {kind}" if parse.operation else kind
     if parse.number is not None and parse.operation:
         return f"{asked}: {said}{_ANSWER}{parse.number}"
-    names = [graph.name(node) for node in parse.nodes[:_SHOWN]]
-    return f"{asked}: {said}{_ANSWER}{first_names(names, len(parse.nodes))}"
-
-
-def first_names(names: Sequence[str], count: int) -> str:
-    """The first of some names, shortened, and how many more of ``count`` there are."""
-    first = ", ".join(name[:_LONGEST] for name in names[:_SHOWN])
-    return f"{first} and {count - _SHOWN} more" if count > _SHOWN else first
+    first = ", ".join(graph.name(node)[:_LONGEST] for node in parse.nodes[:_SHOWN])
+    more = f" and {len(parse.nodes) - _SHOWN} more" if len(parse.nodes) > _SHOWN else ""
+    return f"{asked}: {said}{_ANSWER}{first}{more}"
 
 
 def answer_of(told: str) -> str:
@@ -155,6 +150,12 @@ class ParseReader(LowRankTransformer):
         """
         given = [pieces_of(*pair) for pair in pairs]
         return self.span_scores([pieces for pieces, _ in given], [span for _, span in given])
+
+
+class WordEncoder(LowRankTransformer):
+    """The transformer without a change, by which words are compared: it knows more of them than the small encoder."""
+
+    file = None
 
 
 FILE, FILE_READ = Path(__file__).with_name("ranking.npz"), Path(__file__).with_name("ranking_read.npz")

@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
-from kg.algebra import Compared, Extreme, NamedNodes, Query, relations_of, sources
+from kg.algebra import Compared, Extreme, Members, NamedNodes, Query, relations_of, sources
 from kg.parsing.analysis import Analysis
 from kg.parsing.derivation import UNSAID, UNUSUAL, QueryDerivation
 from kg.parsing.evidence import LEAD
@@ -78,15 +79,9 @@ class DialogueTurn:
 
     @property
     def subjects(self) -> tuple[int, ...]:
-        """The nodes that it was about: a turn without an answer was about what it names."""
-        if self.parse is None:
-            return tuple(nodes[0] for nodes in self.named if len(nodes) == 1)
-        begins = [part.nodes for part in sources(self.parse.query) if isinstance(part, NamedNodes)]
-        named = [nodes[0] for nodes in begins if len(nodes) == 1] if len(begins) == 1 else []
-        pairs = [part.source.nodes for part in sources(self.parse.query) if isinstance(part, Extreme)]
-        named = next((list(nodes) for nodes in pairs if len(nodes) == 2), named)  # "which club is older?" is about both
-        named = named or [node for nodes in self.named for node in nodes if len(nodes) <= 2]
-        return tuple(dict.fromkeys(named))
+        """The node that its answer begins at; empty for an answer that begins at several or at none."""
+        begins = [part.nodes for part in sources(self.parse.query)] if self.parse is not None else []
+        return begins[-1] if len(begins) > 1 and len(begins[-1]) == 1 else ()
 
 
 @dataclass(frozen=True)
@@ -102,6 +97,8 @@ def in_play(past: Sequence[DialogueTurn]) -> Iterator[InPlay]:
 
     After a turn without an answer, a reference probably means the answer that is missing.
     """
+    if len(alike := asked_alike(past)) > 1:
+        yield InPlay(alike, 4 * _EARLIER)
     for back, turn in enumerate(reversed(past[-MOST_TURNS:])):
         later, likely = _LATER * back, turn.likely
         if likely is not None and likely.nodes:
@@ -113,12 +110,14 @@ def in_play(past: Sequence[DialogueTurn]) -> Iterator[InPlay]:
             is_way = 0 < len(query.nodes) <= _MOST_ON_THE_WAY and query.nodes != turn.parse.nodes
             if isinstance(query, NamedNodes):
                 yield InPlay(query.nodes, later + 2 * _EARLIER)
-            elif is_way and not _is_class(query):
+            elif is_way and not isinstance(query, Members):
                 yield InPlay(query.nodes, later + 3 * _EARLIER)
 
 
-def _is_class(query: Query) -> bool:
-    return not hasattr(query, "source") and not isinstance(query, NamedNodes)
+def asked_alike(past: Sequence[DialogueTurn]) -> tuple[int, ...]:
+    """The subjects of the last turns that asked the same of one node each, in order."""
+    last = list(takewhile(lambda turn: turn.subjects and turn.items == past[-1].items, reversed(past)))
+    return tuple(dict.fromkeys(turn.subjects[0] for turn in reversed(last)))
 
 
 def confidence_in(nodes: tuple[int, ...], past: Sequence[DialogueTurn]) -> float:
@@ -176,8 +175,10 @@ class _References:
                 yield from self._sets(mask(place - 1, place + 1), _SIZES[word])
             elif word in _DETERMINERS and (kinds := self._kinds_at(place + 1)):
                 yield from self._of_class(place, word, kinds)
-            elif (word == "there" and (before in ("is", "are", "was", "were") or place == 0)) or (
-                word == "both" and after
+            elif (
+                (word == "there" and (before in ("is", "are", "was", "were") or place == 0))
+                or (word == "that" and place and self.analysis.weights[place - 1] >= 1)  # "games that take an hour"
+                or (word == "both" and after)
             ):
                 continue
             elif word in _PERSONAL | _NEUTRAL | _PLURAL:
@@ -206,12 +207,14 @@ class _References:
 
     def _disagreement(self, node: int, word: str) -> float:
         """The cost of one node as the referent of a pronoun: "she" is a person, "it" is none, "they" are several."""
-        is_person = self.vocabulary.is_person(node)
+        is_person = self.vocabulary.is_of(node, "person")
         if word in _PERSONAL:
-            return 0.0 if is_person else UNSAID if self.graph.types[node] and self.vocabulary.people else UNUSUAL
+            return (
+                0.0 if is_person else UNSAID if self.graph.types[node] and self.vocabulary.kinds["person"] else UNUSUAL
+            )
         if word in _PLURAL:
             return UNUSUAL
-        is_place = self.vocabulary.is_of(node, self.vocabulary.places)
+        is_place = self.vocabulary.is_of(node, "place")
         return UNSAID if is_person else _EARLIER if word == "there" and not is_place else 0.0
 
     def _sets(self, words: int, size: int = 0) -> Iterator[NodeMention]:

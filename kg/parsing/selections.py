@@ -13,7 +13,6 @@ from decimal import Decimal
 from kg.algebra import (
     Compared,
     Evaluator,
-    Follow,
     NamedNodes,
     Query,
     bounds,
@@ -71,12 +70,6 @@ class Selections:
         yield from self.extremes(state)
         yield from self.standards(state)
 
-    def turns_back(self, state: QueryDerivation, relation: int, *, inverse: bool) -> bool:
-        """Whether a step goes back over the relation before it."""
-        before = state.query
-        back = isinstance(before, Follow) and before.relation == relation and before.inverse != inverse
-        return back and not self.analysis.others
-
     # Names
 
     def conditions(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
@@ -86,9 +79,7 @@ class Selections:
             if set(mention.nodes) == inside:
                 continue
             target = NamedNodes(mention.nodes)
-            near = [
-                step for step in self._links(target, inside) if not self.turns_back(state, step[0], inverse=step[1])
-            ]
+            near = self._links(target, inside)
             shares = self._shares(target, near, inside)
             for (relation, inverse), share in zip(near, shares, strict=True):
                 yield from self._having(state, mention, target, relation, inverse=inverse, implied=IMPLIED * share)

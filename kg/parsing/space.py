@@ -136,9 +136,11 @@ class QuerySpace:
     # Steps
 
     def _steps(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
-        is_value = isinstance(state.query, Follow) and self.graph.relations[state.query.relation].kind in EQUAL
+        last = state.query if isinstance(state.query, Follow) else None
+        is_value = last is not None and self.graph.relations[last.relation].kind in EQUAL
+        back = (last.relation, not last.inverse) if last is not None and not self.analysis.others else None
         for relation, inverse in self.graph.steps_of(state.query.nodes):
-            if not (inverse and is_value) and not self.selections.turns_back(state, relation, inverse=inverse):
+            if not (inverse and is_value) and (relation, inverse) != back:
                 yield from self._followed(state, relation, inverse=inverse)
         for kind in range(len(self.graph.classes)):
             item = self.vocabulary.class_item(kind)
@@ -153,8 +155,7 @@ class QuerySpace:
     def _followed(self, state: QueryDerivation, relation: int, *, inverse: bool) -> Iterator[QueryDerivation]:
         """A step over a relation, which its own words or the class of its ends say: "checked" for inspections."""
         query = self.evaluator.follow(state.query, relation, inverse=inverse)
-        is_way = self._is_joint(query.nodes) or self.vocabulary.share_of_events(query.nodes) == 1
-        implied = IMPLIED if is_way else 0.0
+        implied = IMPLIED if self._is_joint(query.nodes) else 0.0
         cost = self.costs.repeated(relation, state.items)
         yield state.extended(query, (relation,), final=(relation,), cost=cost, implied=implied)
         kinds = set(self.graph.types[query.nodes[0]]) if query.nodes else set[int]()

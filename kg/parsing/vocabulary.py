@@ -15,27 +15,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
-from kg.arrays import BoolArray, FloatArray
+from kg.arrays import BoolArray, FloatArray, read_arrays
 from kg.graphs import FactGraph
 from kg.parsing.names import NameIndex
 from kg.text import folded, stem
 
-_KINDS = {
-    "person": ("person", "human", "man or woman", "employee", "politician", "athlete", "scientist", "doctor", "teacher",
-               "artist", "musician", "manager", "captain", "author"),
-    "place": ("place", "city", "country", "location", "building", "region", "town", "island", "lake", "station"),
-    "group": ("organization", "company", "club", "team", "institution"),
-    "event": ("event", "meeting", "match", "visit", "loan", "purchase", "session"),
-    "animal": ("animal", "pet", "livestock", "dog"),
-    "thing": ("thing", "object", "product", "document", "number", "work of art", "film", "book", "machine", "vehicle",
-              "software", "subject", "category", "award"),
-}  # fmt: skip
-"""Kinds of things by typical nouns; a class is of the kind to whose nouns its name is nearest."""
+Vectors = Callable[[Sequence[str]], FloatArray]
+"""One vector of length 1 for each text."""
 
-_LEAST_KIND = 0.3
+KINDS = ("person", "place", "group")
+"""Kinds of classes; groups are organizations, which may do what people do."""
+
+KINDS_FILE = Path(__file__).with_name("kinds.npz")
+"""The weights that ``benchmarks/fit_kinds.py`` fits."""
+
+_NAMED_BY = 6
+"""The members of a class whose names tell its kind."""
 
 
 class Vocabulary:
@@ -55,6 +54,14 @@ class Vocabulary:
         self.item_names = [name for one in graph.relations for name in one.names]
         self.item_names += [name for one in graph.classes for name in one.names]
         self.items = len(graph.relations) + len(graph.classes)
+
+    @cached_property
+    def numbers(self) -> list[set[str]]:
+        """The numbers in the names of each item: "2023" of "rating jan 2023"."""
+        numbers: list[set[str]] = [set() for _ in range(self.items)]
+        for owner, name in zip(self.owners, self.item_names, strict=True):
+            numbers[owner].update(filter(str.isdigit, name.split()))
+        return numbers
 
     def class_item(self, kind: int) -> int:
         """The item of a class."""
@@ -104,54 +111,28 @@ class Vocabulary:
         times: BoolArray = np.array(dates, dtype=bool) | ages
         return times
 
-    def _kinds(self, names: Sequence[str]) -> list[str]:
-        """The kind of each name, of :data:`_KINDS`; empty where it is like none."""
-        nouns = [(kind, noun) for kind, own in _KINDS.items() for noun in own]
-        likeness = self.similarity.matrix(names, [noun for _, noun in nouns])
-        best = likeness.argmax(axis=1)
-        return [nouns[place][0] if row[place] >= _LEAST_KIND else "" for row, place in zip(likeness, best, strict=True)]
-
     @cached_property
-    def _classes_of_kind(self) -> dict[str, frozenset[int]]:
-        kinds = self._kinds([one.names[0] for one in self.graph.classes]) if self.graph.classes else []
-        return {kind: frozenset(place for place, own in enumerate(kinds) if own == kind) for kind in _KINDS}
+    def kinds(self) -> dict[str, frozenset[int]]:
+        """The classes of each kind, by their names and those of their first members; none without vectors."""
+        if self.similarity.vectors is None or not self.graph.classes:
+            return dict.fromkeys(KINDS, frozenset())
+        weights = read_arrays(KINDS_FILE)
+        are = class_vectors(self.graph, self.similarity.vectors) @ weights["weights"] + weights["bias"] > 0
+        return {kind: frozenset(np.flatnonzero(column).tolist()) for kind, column in zip(KINDS, are.T, strict=True)}
 
-    @property
-    def people(self) -> frozenset[int]:
-        """The classes of people."""
-        return self._classes_of_kind["person"]
-
-    @property
-    def places(self) -> frozenset[int]:
-        """The classes of places."""
-        return self._classes_of_kind["place"]
-
-    @property
-    def groups(self) -> frozenset[int]:
-        """The classes of organizations, which may do what people do."""
-        return self._classes_of_kind["group"]
-
-    @property
-    def events(self) -> frozenset[int]:
-        """The classes of events, which join people, places and days, and are seldom asked for themselves."""
-        return self._classes_of_kind["event"]
-
-    def share_of_events(self, nodes: Sequence[int]) -> float:
-        """The share of some nodes that are events, in [0, 1]."""
-        some = nodes[:50]
-        return sum(self.is_of(node, self.events) for node in some) / max(len(some), 1)
-
-    def is_person(self, node: int) -> bool:
-        """Whether a node is a person by its class."""
-        return self.is_of(node, self.people)
-
-    def is_of(self, node: int, kinds: frozenset[int]) -> bool:
-        """Whether a node is of some classes."""
-        return any(kind in kinds for kind in self.graph.types[node])
+    def is_of(self, node: int, kind: str) -> bool:
+        """Whether a class of a node is of a kind."""
+        return any(place in self.kinds[kind] for place in self.graph.types[node])
 
 
-Vectors = Callable[[Sequence[str]], FloatArray]
-"""One vector of length 1 for each text."""
+def class_vectors(graph: FactGraph, vectors: Vectors) -> FloatArray:
+    """The vector of each class's name with the mean of those of its first members' names; a row a class."""
+    rows = []
+    for one in graph.classes:
+        own, *members = vectors([one.names[0], *(graph.name(node) for node in one.members[:_NAMED_BY])])
+        rows.append(np.concatenate([own, np.mean(members, axis=0) if members else 0 * own]))
+    return np.stack(rows)
+
 
 _COMMON_TEXT = """
     time year people way day man thing woman life child world school state family student group country problem hand
@@ -177,10 +158,12 @@ class Similarity:
 
     Args:
         vectors: The vectors of texts, or ``None`` to do without.
+        word_vectors: Those of words, if they are others.
     """
 
-    def __init__(self, vectors: Vectors | None = None) -> None:
+    def __init__(self, vectors: Vectors | None = None, word_vectors: Vectors | None = None) -> None:
         self.vectors = vectors
+        self._word_vectors = word_vectors if word_vectors is not None else vectors
         self._known: dict[str, FloatArray] = {}
 
     def matrix(self, texts: Sequence[str], names: Sequence[str]) -> FloatArray:
@@ -197,13 +180,13 @@ class Similarity:
 
     @cached_property
     def _mean(self) -> FloatArray:
-        assert self.vectors is not None
-        return np.asarray(self.vectors(_COMMON).mean(axis=0))
+        assert self._word_vectors is not None
+        return np.asarray(self._word_vectors(_COMMON).mean(axis=0))
 
     def _centred(self, texts: Sequence[str]) -> FloatArray:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new and self.vectors is not None:
-            vectors = self.vectors(new) - self._mean
+        if new and self._word_vectors is not None:
+            vectors = self._word_vectors(new) - self._mean
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
             self._known.update(zip(new, vectors, strict=True))
         return np.stack([self._known[text] for text in texts])
