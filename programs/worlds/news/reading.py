@@ -21,6 +21,7 @@ confidence is a logistic function of what the model gives and of what the span r
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -49,8 +50,8 @@ from kg.text import WEEKDAYS, tokens
 from programs.lm import GBNF, quoted
 from programs.worlds.news.calculations import calculate
 
-ADAPTER, API = "news", "api"
-"""The name of the adapters that were trained to quote, and of the confidence in a model of an API."""
+ADAPTER, API, CITED = "news", "api", "cited"
+"""The name of the adapters that were trained to quote, and of the confidence in a model of an API and its sentences."""
 
 SHOWN = {API: (8, 0.4), ADAPTER: (3, 0.4)}
 """Documents that are shown at the most, and how near they must be as a share of the nearest one."""
@@ -136,7 +137,8 @@ def cited(reply: Any, near: Sequence[NearDocument], own: TextAnswer) -> TextAnsw
     written = (reply.calculation or "").strip()
     sources = [shown[one - 1] for one in dict.fromkeys(reply.sentences or ()) if 0 < one <= len(shown)]
     answer = _calculated(written, values, sources, shown) if written else _values(values, sources, shown)
-    _check(answer.values if not written else (), own)
+    if not written:
+        _check(answer, near, own)
     features = {
         "likely": float(reply.sureness == "likely"),
         "unsure": float(reply.sureness == "unsure"),
@@ -147,14 +149,35 @@ def cited(reply: Any, near: Sequence[NearDocument], own: TextAnswer) -> TextAnsw
     return TextAnswer(answer.values, answer.passages, why=answer.why, steps=answer.steps, features=features)
 
 
-def _check(values: Sequence[str], own: TextAnswer) -> None:
-    """Raises ValueError for another form than the span reader reads, or another value than one of a share of 0.9."""
-    polar, is_polar = sum(own.shares.get(compared(verdict), 0.0) for verdict in POLAR), set(values) <= set(POLAR)
-    if values and own.shares and (polar < 0.005 if is_polar else polar > 0.5):  # right for 136 of 136 train questions
-        raise ValueError(f"the question asks for {'a value, not for yes or no' if is_polar else 'yes or no'}")
-    best, read = max(own.shares.values(), default=0.0), max((own.shares.get(compared(v), 0) for v in values), default=1)
-    if best > 0.9 and read < 0.005 and not _words(values) & _words(own.values):
-        raise ValueError(f"the span reader reads {'; '.join(own.values)!r}")
+def _check(answer: TextAnswer, near: Sequence[NearDocument], own: TextAnswer) -> None:
+    """Raises ValueError for an answer that a text probably told the model to give to any question."""
+    model = confidence_models()[CITED]
+    if answer.values and own.shares and model.confidence(_plausibility(answer, near, own)) < model.threshold:
+        raise ValueError(
+            f"{'; '.join(answer.values)!r} seems no answer to the question; {own.values[0]!r} would be read"
+        )
+
+
+def _plausibility(answer: TextAnswer, near: Sequence[NearDocument], own: TextAnswer) -> dict[str, float]:
+    """Returns the features of an answer with its sentences, by the span reader and by the sentences' similarity."""
+    values = set(map(compared, answer.values))
+    polar = sum(own.shares.get(compared(verdict), 0.0) for verdict in POLAR)
+    similarity = {one: value for text in near for one, value in zip(text.passages, text.similarities, strict=True)}
+    nearest, of_answer = max(similarity.values()), max(similarity[passage] for passage in answer.passages)
+    words, read = _words(answer.values), _words(own.values)
+    return {
+        "read": _odds(max(own.shares.get(value, 0.0) for value in values)),
+        "other": _odds(max((share for value, share in own.shares.items() if value not in values), default=0.0)),
+        "words": len(words & read) / max(1, min(len(words), len(read))),
+        "form": _odds(polar if set(answer.values) <= set(POLAR) else 1 - polar),
+        "similarity": of_answer,
+        "behind": nearest - of_answer,
+    }
+
+
+def _odds(share: float) -> float:
+    bounded = min(max(share, 1e-4), 1 - 1e-4)
+    return math.log(bounded / (1 - bounded)) / 5
 
 
 def _words(values: Sequence[str]) -> set[str]:
