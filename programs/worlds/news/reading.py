@@ -137,8 +137,7 @@ def cited(reply: Any, near: Sequence[NearDocument], own: TextAnswer) -> TextAnsw
     written = (reply.calculation or "").strip()
     sources = [shown[one - 1] for one in dict.fromkeys(reply.sentences or ()) if 0 < one <= len(shown)]
     answer = _calculated(written, values, sources, shown) if written else _values(values, sources, shown)
-    if not written:
-        _check(answer, near, own)
+    _check(answer, near, own)
     features = {
         "likely": float(reply.sureness == "likely"),
         "unsure": float(reply.sureness == "unsure"),
@@ -152,7 +151,8 @@ def cited(reply: Any, near: Sequence[NearDocument], own: TextAnswer) -> TextAnsw
 def _check(answer: TextAnswer, near: Sequence[NearDocument], own: TextAnswer) -> None:
     """Raises ValueError for an answer that a text probably told the model to give to any question."""
     model = confidence_models()[CITED]
-    if answer.values and own.shares and model.confidence(_plausibility(answer, near, own)) < model.threshold:
+    is_read = answer.values and own.shares and not answer.steps
+    if is_read and model.confidence(_plausibility(answer, near, own)) < model.threshold:
         raise ValueError(
             f"{'; '.join(answer.values)!r} seems no answer to the question; {own.values[0]!r} would be read"
         )

@@ -90,8 +90,9 @@ def test_yes_and_no_need_a_cited_sentence(read: Callable[..., TextAnswer]) -> No
 
 
 def test_yes_and_no_answer_questions_for_them_alone(read: Callable[..., TextAnswer]) -> None:
-    assert "not for yes or no" in read(own("$71 million"), answers=["No"], sentences=[5]).why
-    assert read(own("no"), answers=["$71 million"], sentences=[5]).why == "the question asks for yes or no"
+    no = read(own("$71 million"), answers=["No"], sentences=[5])
+    assert no.why == "'no' seems no answer to the question; '$71 million' would be read"
+    assert read(own("no"), answers=["$71 million"], sentences=[5]).values == ()
 
 
 def test_a_calculation_is_done_with_the_amounts_of_sentences(read: Callable[..., TextAnswer]) -> None:
@@ -107,7 +108,7 @@ def test_doubt_and_another_answer_of_the_span_reader_lower_the_confidence(read: 
     alone, agreed = read(**reply), read(own("$71 million"), **reply)
     assert agreed.confidence > alone.confidence
     assert read(own("about $71 million"), **reply).values == ("$71 million",)
-    assert read(own("$64 million"), **reply).why == "the span reader reads '$64 million'"
+    assert read(own("$64 million"), **reply).confidence < agreed.confidence  # its sentence is about the question
     assert read(**reply, sureness="likely").confidence < alone.confidence
     assert read(**reply, sureness="unsure").values == ()
 
@@ -130,7 +131,7 @@ def test_quotes_become_values_with_their_sentences(reply: str, values: tuple[str
 
 
 def test_a_lead_and_a_span_reader_that_agrees_raise_the_confidence_in_a_quote() -> None:
-    [model] = [one for name, one in confidence_models().items() if name != API]
+    [model] = [one for name, one in confidence_models().items() if name.startswith("local/")]
 
     def confidence(lead: float, *values: str) -> float:
         return quotation(QuoteReply("$71 million", lead), near(), own(*values)).rated(model).confidence
