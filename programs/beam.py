@@ -22,7 +22,7 @@ from typing import Any
 import dspy
 
 from kg.calculations import DerivationConfig
-from kg.errors import ConfigError, DataError
+from kg.errors import ConfigError
 from kg.reports import Report
 from programs.aggregate import MODEL_DECIDES, Aggregate, EvidenceConfig, EvidencePlan, Execution, name_of
 from programs.answer import Answer
@@ -33,8 +33,6 @@ from programs.worlds.base import Search, World
 from programs.worlds.documents import Document, History, as_report, earlier_turns, prediction_of
 from programs.worlds.report import ReportReader, ReportWorld
 from signatures.understand import UnderstandReport
-
-_LONGEST = 10_000  # characters of a question
 
 
 class BeamQA(dspy.Module):
@@ -131,8 +129,6 @@ class BeamQA(dspy.Module):
         evidence = self.evidence_for(dspy.settings.lm, always=always)
         with metered() as measured:
             try:
-                if len(question) > _LONGEST:
-                    raise DataError(f"the question has {len(question)} characters; at most {_LONGEST} are read")
                 search = _search(state.world, state, question)
                 choice = self.aggregate(search, evidence, self._understood(search, evidence))
                 after = search.after(self.answer(search, choice, evidence), choice)

@@ -110,8 +110,7 @@ def by_day(near: Sequence[NearDocument]) -> list[NearDocument]:
 
 def numbered(near: Sequence[NearDocument]) -> str:
     """Returns documents as a model of an API sees them, the oldest first: the day, and sentences with numbers."""
-    parts: list[str] = []
-    number = 0
+    parts, number = list[str](), 0
     for document in by_day(near):
         lines = [f"{document.published} ({WEEKDAYS[document.published.weekday()]})"]
         for passage in document.shown:
@@ -153,9 +152,7 @@ def _check(answer: TextAnswer, near: Sequence[NearDocument], own: TextAnswer) ->
     model = confidence_models()[CITED]
     is_read = answer.values and own.shares and not answer.steps
     if is_read and model.confidence(_plausibility(answer, near, own)) < model.threshold:
-        raise ValueError(
-            f"{'; '.join(answer.values)!r} seems no answer to the question; {own.values[0]!r} would be read"
-        )
+        raise ValueError(f"{'; '.join(answer.values)!r} seems no answer; {own.values[0]!r} would be read")
 
 
 def _plausibility(answer: TextAnswer, near: Sequence[NearDocument], own: TextAnswer) -> dict[str, float]:

@@ -90,8 +90,7 @@ def test_yes_and_no_need_a_cited_sentence(read: Callable[..., TextAnswer]) -> No
 
 
 def test_yes_and_no_answer_questions_for_them_alone(read: Callable[..., TextAnswer]) -> None:
-    no = read(own("$71 million"), answers=["No"], sentences=[5])
-    assert no.why == "'no' seems no answer to the question; '$71 million' would be read"
+    assert "'no' seems no answer" in read(own("$71 million"), answers=["No"], sentences=[5]).why
     assert read(own("no"), answers=["$71 million"], sentences=[5]).values == ()
 
 
