@@ -97,10 +97,9 @@ def quoting_model(lm: dspy.LM) -> dspy.LM | None:
     wanted = f"{name}+{ADAPTER}"
     if wanted not in confidence_models():
         return None
-    try:
+    with suppress(LMError):
         return lm.copy(model=wanted)
-    except LMError:
-        return None
+    return None
 
 
 def by_day(near: Sequence[NearDocument]) -> list[NearDocument]:
@@ -173,8 +172,7 @@ def _plausibility(answer: TextAnswer, near: Sequence[NearDocument], own: TextAns
 
 
 def _odds(share: float) -> float:
-    bounded = min(max(share, 1e-4), 1 - 1e-4)
-    return math.log(bounded / (1 - bounded)) / 5
+    return math.log((bounded := min(max(share, 1e-4), 1 - 1e-4)) / (1 - bounded)) / 5
 
 
 def _words(values: Sequence[str]) -> set[str]:
