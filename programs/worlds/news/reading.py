@@ -147,7 +147,7 @@ def cited(reply: Any, near: Sequence[NearDocument], own: TextAnswer) -> TextAnsw
 
 
 def _check(answer: TextAnswer, near: Sequence[NearDocument], own: TextAnswer) -> None:
-    """Raises ValueError for an answer that a text probably told the model to give to any question."""
+    """Raises ValueError for an answer that a text probably planted in the model, whatever the question."""
     model = confidence_models()[CITED]
     is_read = answer.values and own.shares and not answer.steps
     if is_read and model.confidence(_plausibility(answer, near, own)) < model.threshold:
