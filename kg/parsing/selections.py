@@ -290,9 +290,9 @@ class Selections:
 
     def having_any(self, state: QueryDerivation) -> Iterator[QueryDerivation]:
         """Selections of nodes with any fact of a relation: "which towns are on a river?", "who has children?"."""
-        if isinstance(state.query, NamedNodes) or len(state.query.nodes) < 2 or self.negation(state):
-            return
         low = [word.low for word in self.analysis.words]
+        if not low or isinstance(state.query, NamedNodes) or len(state.query.nodes) < 2 or self.negation(state):
+            return
         for relation, inverse in self.graph.steps_of(state.query.nodes):
             likeness = self.analysis.items[:, relation]
             place = int(likeness.argmax())

@@ -85,15 +85,14 @@ def reader() -> QuestionReader:
 
 def _found(reader: QuestionReader, question: str) -> object:
     best = reader.read(question, today=date(2026, 1, 1)).parses[0]
-    if best.holds is not None or best.number is not None:
-        return best.holds if best.holds is not None else best.number
-    return {reader.graph.name(node) for node in best.nodes}
+    is_set = isinstance(best.answer, frozenset)
+    return {reader.graph.name(node) for node in best.nodes} if is_set else best.answer
 
 
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("which boats take less than an hour?", {"Marlow"}),
+        ("boats that take less than an hour?", {"Marlow"}),
         ("which boat won both the Blue Cup and the Star Cup?", {"Marlow"}),
         ("how many sloops are there?", Decimal(2)),
         ("is Ada Finch married?", True),
@@ -205,6 +204,7 @@ def test_an_age_is_larger_and_a_year_earlier_where_something_is_older(text: str,
         ("more than 2 square kilometres", [(">", "2", "km²")]),
         ("at least 100 km per hour", [(">=", "100", "km/h")]),
         ("more than half an hour", [(">", "0.5", "h")]),
+        ("more than a million but", [(">", "1000000", "")]),
         ("3 or more", [(">=", "3", "")]),
         ("more than one", [(">", "1", "")]),
         ("the 44th", [("=", "44", "")]),
