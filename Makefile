@@ -2,6 +2,7 @@
 #   make demo    compile on the sample's train split, evaluate on its dev split, show the comparison
 #   make test    the tests
 #   make fuzz    5,000 malformed inputs of each format, drawn by FUZZ_SEED (0)
+#   make bench-files   small reports of an outside writer: right, abstained and wrong (10 minutes)
 #   make lint    ruff, mypy, the order of packages, the size of rooms, the English, the pages' links
 PYTHON ?= python3
 BIN := .venv/bin
@@ -28,6 +29,9 @@ test-slow: dev
 
 fuzz: dev
 	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -n auto tests/attacks
+
+bench-files: dev
+	$(BIN)/python benchmarks/bench_files.py
 
 lint: dev
 	$(BIN)/ruff format --check .

@@ -77,10 +77,7 @@ def main() -> None:
         results = executed(question["programs"])
         known = {**question, "questions": question["questions"][: max(len(results), 1)]}
         if results:
-            gold = {
-                "turn_program": question["programs"][: len(results)],
-                "exe_ans_list": [plain(one) for one in results],
-            }
+            gold = {"turn_program": question["programs"][: len(results)], "exe_ans_list": list(map(plain, results))}
             programs.append(record(known, report, gold))
         elif question["answers"][0] is None:
             programs.append(record(known, report, {"answers": [None]}))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kg.arrays import IntArray
-from kg.calculations.linear_models import CONFIDENCE_FEATURES
+from kg.calculations.linear_models import CONFIDENCE_FEATURES, SEARCH_FEATURES
 from kg.calculations.standalone import words_in_report
 from kg.calculations.turn_search import TurnSearch
+from kg.text import content_tokens, stem
 
 _LEAST = -12.0
 _COVERAGES = ("coverage", "least_coverage")
@@ -19,6 +20,8 @@ def confidence_features(found: TurnSearch) -> dict[str, float]:
     if found.candidates:
         place = found.ranked.members[0][0]
         values |= _of_ranking(found) | _of_question(found) | _of_state(found, place)
+        values["small"] = max(4 - float(np.log(len(found.space.index.observations))), 0.0) / 2
+        values |= {f"small_{name}": values["small"] * values[name] for name in SEARCH_FEATURES}
     return values
 
 
@@ -30,7 +33,6 @@ def _of_ranking(found: TurnSearch) -> dict[str, float]:
         "best": _log_odds(float(shares[0])) / 3,
         "margin": min(float(scores[0] - scores[1]), 8.0) / 4 if len(scores) > 1 else 2.0,
         "rest": float(np.log(rest)) / 5,
-        "is_name": float(isinstance(found.candidates[0].answer, tuple)),
         "entropy": -float((shares * np.maximum(scores, _LEAST)).sum()),
     }
 
@@ -44,7 +46,7 @@ def _of_question(found: TurnSearch) -> dict[str, float]:
     space = found.space
     known = words_in_report(space.index, space.question.questions[-1])
     return {
-        **{name: known[name] for name in ("unknown_words", "unknown_years", "words")},
+        **{name: known[name] for name in ("unknown_years", "words")},
         "first_turn": float(len(space.question.questions) == 1 and found.earlier is None),
         "earlier": -float(space.priors.max()) / 3,
     }
@@ -62,8 +64,9 @@ def _of_state(found: TurnSearch, place: int) -> dict[str, float]:
         "form_margin": max(own - float(forms[-1] if own < forms[-1] else forms[-2]), _LEAST) / 4,
         "is_look_up": float(form.operation == "select"),
         "signs_mixed": _signs_mixed(found, state),
-        "elsewhere": _elsewhere(found, figures),
-        **_of_years(found, figures),
+        "year_missed": _year_missed(found, figures),
+        "unexplained": _unexplained(found, figures),
+        "label_unsaid": _label_unsaid(found, figures),
         **(_of_pointers(found, place) if space.pointers is not None else {}),
     }
 
@@ -84,19 +87,30 @@ def _signs_mixed(found: TurnSearch, state: IntArray) -> float:
     return float(same_row and bool((index.variant[items] == 2).any()) and bool((index.numbers[items] < 0).any()))
 
 
-def _elsewhere(found: TurnSearch, figures: list[int]) -> float:
-    """The share of the question's words that the report has, but not at the figures."""
-    question = found.space.question
-    every = question.all_words[figures].any(axis=0)
-    return float(question.known_weights[~every].sum()) / question.mass
-
-
-def _of_years(found: TurnSearch, figures: list[int]) -> dict[str, float]:
-    """Whether the question names a year, and whether it names one that is not the figures' own."""
-    asked = set(found.space.question.years)
+def _year_missed(found: TurnSearch, figures: list[int]) -> float:
+    """Whether the question names a year that is not one of the figures'."""
     periods = set(found.space.question.periods[figures].tolist())
-    missed = bool(asked - periods) and bool(figures) and -1 not in periods
-    return {"years_asked": float(bool(asked)), "year_missed": float(missed)}
+    return float(bool(set(found.space.question.years) - periods) and bool(figures) and -1 not in periods)
+
+
+def _unexplained(found: TurnSearch, figures: list[int]) -> float:
+    """The share of the question's words that no word of the figures comes near, in [0, 1]."""
+    question, index, pointers = found.space.question, found.space.index, found.space.pointers
+    words = {word: index.idf(word) for word in question.words if word.isalpha()}
+    known = [word for word in dict.fromkeys(question.words) if word in index.vocabulary]
+    near = {} if pointers is None else {stem(word): alike for word, alike in pointers.words_near(figures)}
+    near |= {known[place]: 1.0 for place in np.flatnonzero(question.all_words[figures].any(axis=0))}
+    gaps = [weight * (1 - max(near.get(word, 0.0), 0.0)) for word, weight in words.items()]
+    return sum(gaps) / sum(words.values()) if words else 0.0
+
+
+def _label_unsaid(found: TurnSearch, figures: list[int]) -> float:
+    """The share of a figure's label that the question does not say, of the worst figure; 0.5 without labels."""
+    index, said = found.space.index, set(found.space.question.words)
+    labels = [f"{index.observations[place].label} {index.observations[place].section}" for place in figures]
+    weights = [{word: index.idf(word) for word in content_tokens(label)} for label in labels]
+    shares = [sum(own[word] for word in own.keys() - said) / sum(own.values()) for own in weights if own]
+    return max(shares, default=0.5)
 
 
 def _of_pointers(found: TurnSearch, place: int) -> dict[str, float]:
@@ -104,9 +118,6 @@ def _of_pointers(found: TurnSearch, place: int) -> dict[str, float]:
     assert space.pointers is not None
     history, number, *chosen = (int(value) for value in found.ranked.pool.states[place])
     form = space.scorer.parsed[number]
-    coverages = []
-    for position in range(form.operands):
-        if form.kinds[position] == "A":
-            first = chosen[0] if position else -1
-            coverages.append(space.pointers.coverage(history, form, position, first, chosen[position]))
+    places = [(position, chosen[0] if position else -1) for position, kind in enumerate(form.kinds) if kind == "A"]
+    coverages = [space.pointers.coverage(history, form, at, first, chosen[at]) for at, first in places]
     return {name: min((one[place] for one in coverages), default=0.6) for place, name in enumerate(_COVERAGES)}

@@ -39,11 +39,14 @@ NAME_FEATURES = (
 FINAL_FEATURES = ("ranker", *(f"read_{name}" for name in MORE_JOINT), *NAME_FEATURES)
 """The features of a candidate: the network's score, what the encoder reads, and those of names."""
 
-CONFIDENCE_FEATURES = (
-    "best", "margin", "rest", "entropy", "unknown_words", "unknown_years", "form_margin", "coverage", "least_coverage",
-    "is_look_up", "signs_mixed", "first_turn", "earlier", "words", "is_name", "elsewhere", "years_asked", "year_missed",
+SEARCH_FEATURES = (
+    "best", "margin", "rest", "entropy", "unknown_years", "form_margin", "coverage", "least_coverage", "is_look_up",
+    "signs_mixed", "first_turn", "earlier", "words", "year_missed", "unexplained", "label_unsaid",
 )  # fmt: skip
 """The features of a search's result (:mod:`kg.calculations.confidence_features`), of the order of 1."""
+
+CONFIDENCE_FEATURES = (*SEARCH_FEATURES, "small", *(f"small_{name}" for name in SEARCH_FEATURES))
+"""The same, how small the page is, and the product of both: few rivals make a wrong figure look sure."""
 
 
 def feature_matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> FloatArray:

@@ -187,6 +187,11 @@ class Pointers:
         alike = self._similarities[:, column[0]]
         return float(words @ alike / words.sum()), float(alike[words >= words.max() / 2].min())
 
+    def words_near(self, figures: Sequence[int]) -> list[tuple[str, float]]:
+        """Returns the question's words in lower case, and how near each comes to a word of some figures, in [-1, 1]."""
+        near = self._similarities[:, np.isin(self._page.order, figures)].max(axis=1, initial=-1.0)
+        return [(word, float(near[pieces].mean())) for word, pieces in self._question.words]
+
     def _figures(self, operands: Sequence[_Operand]) -> FloatArray:
         """The log-probabilities of the items; a row an operand."""
         logs = np.full((len(operands), len(self._page.vectors)), _FLOOR, dtype=np.float32)

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import erf
 
 from kg.arrays import FloatArray, IntArray, log_softmax, read_arrays
-from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence
+from kg.encoders.sequences import TokenSequence, page_sequences, question_sequence, question_words
 from kg.encoders.session import WordPiece, inference_session, mean_vectors, padded, states_of
 from kg.errors import DataError
 from kg.reports import Observation
@@ -94,12 +94,14 @@ class EncodedQuestion:
         numbers: The earlier turns that the sequence holds.
         spoken: Unit vectors of all tokens, to compare with a report's.
         heard: Vectors of all tokens, by which a query weights them.
+        words: The words in lower case with the places of their tokens.
     """
 
     slots: FloatArray
     numbers: tuple[int, ...]
     spoken: FloatArray
     heard: FloatArray
+    words: tuple[tuple[str, slice], ...]
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,8 @@ class TextEncoder:
         sequence, places = question_sequence(questions, self.wordpiece)
         states, heads = self._run([sequence])[0], self.heads
         slots = states[[*range(_SLOTS), *places.values()]]
-        return EncodedQuestion(slots, tuple(places), heads.unit_vectors(states), heads.linear("heard", states))
+        spoken, words = heads.unit_vectors(states), tuple(question_words(questions[-1], self.wordpiece))
+        return EncodedQuestion(slots, tuple(places), spoken, heads.linear("heard", states), words)
 
     def vectors(self, texts: Sequence[str]) -> FloatArray:
         """Returns one vector of length 1 for each text: the mean of its tokens' states; shape ``(texts, WIDTH)``."""

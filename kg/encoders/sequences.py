@@ -13,7 +13,7 @@ A conversation becomes one sequence, with slots for the operands and a special t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kg.encoders.session import WordPiece
@@ -100,6 +100,15 @@ def question_sequence(questions: Sequence[str], wordpiece: WordPiece) -> tuple[T
         sequence.mark(TURN + distance)
         sequence.add(wordpiece(questions[-1 - distance])[:EARLIER_TOKENS])
     return sequence, places
+
+
+def question_words(question: str, wordpiece: WordPiece) -> Iterator[tuple[str, slice]]:
+    """Returns the words in lower case with the places of their pieces in :func:`question_sequence`."""
+    place = 3  # after [CLS] and the slots
+    for word, count in wordpiece.words(question):
+        if place + count <= 3 + QUESTION_TOKENS:
+            yield word.lower(), slice(place, place + count)
+        place += count
 
 
 def _unit(observation: Observation) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Mapping, Sequence, Sized
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,6 +51,13 @@ class WordPiece:
         """Returns the numbers of a text's pieces, without special ones."""
         plain = text.encode("utf-8", "replace").decode()
         return list(self._tokenizer.encode(plain, add_special_tokens=False).ids)
+
+    def words(self, text: str) -> list[tuple[str, int]]:
+        """Returns the words of a text, each with the number of its pieces."""
+        encoding = self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
+        pieces = groupby(zip(encoding.word_ids, encoding.offsets, strict=True), key=itemgetter(0))
+        words = (list(word) for _, word in pieces)
+        return [(text[word[0][1][0] : word[-1][1][1]], len(word)) for word in words]
 
     def enclosed(self, text: str, most: int) -> list[int]:
         """Returns the numbers of a text's first pieces, at most so many, between the special ones."""

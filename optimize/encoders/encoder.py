@@ -61,7 +61,8 @@ class EncoderSettings:
         weights: The folder of an encoder that was fitted before and stays as it is, in place of a training. Reports
             whose pages it has seen are on its side; all others are held out.
         further: Which reports fit the forms of the program's own scorer further: those whose id begins so, such as
-            ``statements/``. All else but the confidence stays as it is. By default, the whole scorer is fitted.
+            ``statements/``. All else but the confidence stays as it is, and so do the forms where ``scorer.form_steps``
+            is 0. By default, the whole scorer is fitted.
         held_out: Share in (0, 1) of the reports on which blend and confidence are fitted, and nothing else.
         least_right: The confidence in (0, 1) below which a turn abstains.
         training: Of the encoder.
@@ -72,7 +73,7 @@ class EncoderSettings:
     weights: str = ""
     further: str = ""
     held_out: Share = 0.15
-    least_right: Share = 0.4
+    least_right: Share = 0.45
     training: EncoderConfig = field(default_factory=EncoderConfig)
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
 
@@ -100,14 +101,17 @@ class FitEncoder(ConversationFit):
         reports = {example.report.id: example.report for example in inside}
         ontology = program.ontology if further else build_ontology(reports.values())
         reader = ReportReader(ontology, own)
-        turns, idf = training_data(reader, inside)
+        forms = not further or self.settings.scorer.form_steps > 0
+        turns, idf = training_data(reader, inside if forms else ())
         idf = own.idf if further else idf
 
         def read(report: Report) -> ReportIndex:
             return read_index(reader, report, idf)
 
         held_out = held_out_conversations(outside, read)
-        if further:
+        if not forms:
+            scorer = own
+        elif further:
             self.progress(f"forms on {len(turns)} turns, and on {len(unseen)} conversations of {further}")
             others = [turn for one in held_out_conversations(unseen, read) for turn in one.turns]
             scorer = replace(own, forms=fit_forms_further(own, turns, others, self.settings.scorer))

@@ -40,6 +40,7 @@ from kg.calculations.confidence_features import confidence_features
 from kg.errors import DataError
 from kg.reports import Report, document_of
 from kg.search import Answer, Constant, Number
+from optimize.encoders.cut_pages import cut_pages
 from optimize.fitting import fit_choices
 from optimize.metrics.turns import exact_match
 from optimize.optimizers import Progress, silent
@@ -72,10 +73,12 @@ class HeldOutConversation:
     Attributes:
         page: Its document.
         turns: Its turns.
+        report: What it is about.
     """
 
     page: str
     turns: Sequence[TrainingTurn]
+    report: Report
 
 
 @dataclass(frozen=True)
@@ -154,10 +157,19 @@ class HeldOutFit:
                     examples += self._answered(index, questions, [turn.answer for turn in one.turns])
             for asked in unseen:
                 examples += self._answered(self.read(asked.report), asked.questions, asked.gold)
+            examples += self._cut()
         pages = {one.page for one in self.held_out} | {content_sha256(one.report) for one in unseen}
-        fitted_on = f"{len(examples)} turns of {len(pages)} held-out reports"
+        fitted_on = f"{len(examples)} turns of {len(pages)} held-out reports and of cut pages"
         confidence = fit_confidence(*zip(*examples, strict=True), least_right=least_right, fitted_on=fitted_on)
         return replace(self, scorer=replace(self.scorer, confidence=confidence))
+
+    def _cut(self) -> Iterator[tuple[dict[str, float], bool]]:
+        """The first turns of conversations as the search answers them from cut pages, each question of a page once."""
+        first = {(one.page, one.turns[0].questions): one for one in self.held_out if one.turns}
+        self.progress(f"confidence, on cut pages of {len(first)} questions")
+        for one in first.values():
+            for report, answer in cut_pages(one.report, one.turns[0]):
+                yield from self._answered(self.read(report), one.turns[0].questions, [answer])
 
     def _answered(
         self, index: ReportIndex, questions: Sequence[str], gold: Sequence[Answer | None]
@@ -188,7 +200,7 @@ def held_out_conversations(
     for example, page in zip(examples, pages_of([example.report for example in examples]), strict=True):
         group, index = content_sha256(example.report), read_once(example.report)
         turns = training_turns(group, index, example.questions, example.programs)
-        found.append(HeldOutConversation(page, turns))
+        found.append(HeldOutConversation(page, turns, example.report))
     return found
 
 
