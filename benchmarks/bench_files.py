@@ -1,7 +1,7 @@
 """Small reports as files, with questions that they answer and that they do not; a number is the most conversations.
 
     $ python benchmarks/bench_files.py 8
-    {'turns': 22, 'right': 8, 'answered_share': 0.5454545454545454, ...}
+    {'turns': 22, 'right': 8, 'answered_share': 0.5, 'accuracy_when_answered': 0.7272727272727273, ...}
 
 The writer of the questions (``own_tables`` of the archive ``tables``) saw no code; the part ``held_out`` is not asked.
 """
