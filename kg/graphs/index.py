@@ -212,6 +212,9 @@ class GraphIndex:
 
 def _gather(starts: Ids, rows: Ids, most: int | None = None) -> tuple[Ids, Ids]:
     """The indices of the entries of several compressed rows, up to about ``most`` of them, and the row of each."""
+    if len(rows) == 1:
+        entries = np.arange(starts[rows[0]], starts[rows[0] + 1], dtype=np.int32)[:most]
+        return entries, np.zeros(len(entries), dtype=np.int32)
     begin = starts[rows]
     counts = starts[rows + 1] - begin
     if most is not None and counts.sum(dtype=np.int64) > most:
@@ -220,7 +223,7 @@ def _gather(starts: Ids, rows: Ids, most: int | None = None) -> tuple[Ids, Ids]:
         begin = begin[: len(counts)]
     ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    entries: Ids = np.arange(total, dtype=np.int32) + np.repeat(begin - (ends - counts).astype(np.int32), counts)
+    entries = np.arange(total, dtype=np.int32) + np.repeat(begin - (ends - counts).astype(np.int32), counts)
     return entries, np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
 

@@ -59,7 +59,7 @@ def read_graph(
 
 
 def _stored(files: Sequence[Path]) -> Path | None:
-    if not files or sum(file.stat().st_size for file in files) < _LEAST_BYTES:
+    if sum(file.stat().st_size for file in files if file.is_file()) < _LEAST_BYTES:
         return None
     digest = hashlib.sha256()
     for path in files:

@@ -234,9 +234,10 @@ class EntitySpace:
     def steps(self, path: Path, ends: Ids) -> tuple[NDArray[Any], NDArray[Any]]:
         """The last steps of the ways along a path: places among some of its ends, sorted, and among those before."""
         index, relation, before = self.index, path[-1], self.reached(path[:-1])
-        sources, inverse = index.sources(before, relation), index.inverse(relation)
+        sources = index.sources(before, relation) if len(before) > 1 else np.zeros(1, dtype=np.int32)
         if len(sources) == 1:
             return np.arange(len(ends)), np.repeat(sources, len(ends))
+        inverse = index.inverse(relation)
         back = index.count(index.slots_of(ends), inverse)
         if back <= MOST_EDGES and back < index.count(self.slots(path[:-1]), relation):
             edges = index.edges(ends, inverse)
@@ -479,6 +480,10 @@ def _traced(space: EntitySpace, path: Path, score: float, ends: Ids) -> list[Ent
     """
     columns = [ends]
     for length in range(len(path) - 1, 1, -1):
+        before = space.reached(path[:length])
+        if len(before) == 1:
+            columns.append(np.broadcast_to(before[0], len(ends)))
+            continue
         distinct, place_of = np.unique(columns[-1], return_inverse=True)
         place, source = space.steps(path[: length + 1], distinct)
         words = space.words(path[:length])[source]
@@ -486,7 +491,7 @@ def _traced(space: EntitySpace, path: Path, score: float, ends: Ids) -> list[Ent
         order = np.lexsort((source, -fit, place))
         source, place = source[order], place[order]
         first = source[place.searchsorted(np.arange(len(distinct)))]
-        columns.append(space.reached(path[:length])[first][place_of.reshape(-1)])
+        columns.append(before[first][place_of.reshape(-1)])
     rows = zip(np.broadcast_to(space.topics[path[0]], len(ends)), *columns[::-1], strict=True)
     relations = space.names(path)
     return [EntityPath(tuple(map(space.index.name, row)), relations, score) for row in rows]
