@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from kg.graphs.facts import FactGraph, NodeClass, Relation
     from kg.graphs.index import INVERSE, MOST_EDGES, GraphIndex
     from kg.graphs.name_table import Ids, NameBuilder, NameTable, Postings, postings
-    from kg.graphs.statements import named_index
     from kg.graphs.namespaces import KG, OA, PREFIXES, QB, SDMX_ATTRIBUTE, SDMX_DIMENSION, SDMX_MEASURE, Terms
     from kg.graphs.naming import Triple, local_name, plain_name
     from kg.graphs.rdf import frozen_graph, graph_sha256, is_parse_error, quoted, slug, turtle, turtle_values
+    from kg.graphs.statements import named_index
     from kg.graphs.stores import EndpointStore
     from kg.graphs.triples import (
         RDF_FILES,

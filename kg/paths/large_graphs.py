@@ -59,13 +59,14 @@ def read_graph(
 
 
 def _stored(files: Sequence[Path]) -> Path | None:
-    if sum(file.stat().st_size for file in files if file.is_file()) < _LEAST_BYTES:
-        return None
-    digest = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            digest.update(path.suffix.encode() + hashlib.file_digest(file, "sha256").digest())
-    return cache_folder() / "graphs" / f"{digest.hexdigest()[:32]}-{_FORMAT}.npz"
+    with suppress(OSError):  # whoever reads the triples reports it
+        if sum(file.stat().st_size for file in files) >= _LEAST_BYTES:
+            digest = hashlib.sha256()
+            for path in files:
+                with path.open("rb") as file:
+                    digest.update(path.suffix.encode() + hashlib.file_digest(file, "sha256").digest())
+            return cache_folder() / "graphs" / f"{digest.hexdigest()[:32]}-{_FORMAT}.npz"
+    return None
 
 
 def _write(graph: QuestionGraph, path: Path) -> None:
