@@ -1,11 +1,8 @@
 """Names as arrays: millions of them need no object each, and may stay in a file.
 
->>> names = NameBuilder()
->>> for name in ("Alien", "Ridley Scott", "Alien"):
-...     number = names.number(name)
->>> table, numbers = names.table()
->>> table[1], numbers.tolist(), table.find("Alien"), table.find("Aliens")
-('Ridley Scott', [0, 1], 0, None)
+>>> table, _ = builder.table()
+>>> table[1], table.find("Alien"), table.find("Aliens")
+('Ridley Scott', 0, None)
 """
 
 from __future__ import annotations

@@ -31,9 +31,7 @@ def named_index(triples: Iterable[Triple]) -> tuple[GraphIndex, Iterator[tuple[s
     """The index of triples, whose nodes are called by a label, or else by their local name.
 
     Of nodes with one name, all but one have their IRI. Classes are nodes too. What an ontology implies is left out.
-
-    Returns:
-        The index, and the other labels, each with the number of its entity.
+    In addition to the index, the other labels are returned, each with the number of its entity.
     """
     return _Statements(triples).index()
 

@@ -72,7 +72,7 @@ class NameWords(NamedTuple):
             counts.append(len(stems))
         table, numbers = builder.table()
         word, own = numbers[np.array(words, dtype=np.int32)], np.repeat(np.arange(len(names), dtype=np.int32), counts)
-        weights = np.array([_rarity(len(names), holding) for holding in np.bincount(word).tolist()])
+        weights = np.array([math.log(len(names) / holding) for holding in np.bincount(word).tolist()])
         totals = np.bincount(own, weights=weights[word], minlength=len(names)).astype(np.float64)
         totals[totals == 0] = 1.0
         order = totals[own].argsort(kind="stable")
@@ -89,7 +89,7 @@ class NameWords(NamedTuple):
         aside = {word for topic in topics for word in _stems(index.name(topic))} | STOPWORDS
         left = [word for word in dict.fromkeys(map(stem, words)) if word not in aside]
         holders = [self.holders.find(word) for word in left]
-        rarity = [_rarity(len(self.totals), len(own)) if len(own) else 0.0 for own in holders]
+        rarity = [math.log(len(self.totals) / len(own)) if len(own) else 0.0 for own in holders]
         holders = [own[:MOST_READ] for own in holders]
         ids, place = np.unique(np.concatenate([*holders, topics[:0]]), return_inverse=True)
         sums = np.bincount(place, weights=np.repeat(rarity, list(map(len, holders))), minlength=len(ids))
@@ -145,10 +145,6 @@ class Conditions:
     def weigh(self, masks: IntArray) -> DoubleArray:
         """The share of sets of words in the rarity of all, in [0, 1]."""
         return (masks[:, None] >> np.arange(len(self.words)) & 1) @ self.weights / (self.weights.sum() or 1.0)
-
-
-def _rarity(count: int, holding: int) -> float:
-    return math.log(count / holding)
 
 
 def _united(ids: Ids, masks: IntArray) -> tuple[Ids, IntArray]:

@@ -192,6 +192,9 @@ class EntitySpace:
         topics: Numbers of the entities that it is about, at least one.
         scorer: What scores the relations.
         config: The beam's settings.
+
+    Attributes:
+        left_out: The edges along each path that :meth:`reached` does not follow.
     """
 
     def __init__(
@@ -203,7 +206,7 @@ class EntitySpace:
         self._names = tuple(index.name(topic) for topic in topics)
         self._reached: dict[Path, Ids] = {(n,): topics[n : n + 1] for n in range(len(topics))}
         self._words: dict[Path, IntArray] = {}
-        self._left_out = dict.fromkeys(self._reached, 0)
+        self.left_out = dict.fromkeys(self._reached, 0)
 
     def slots(self, path: Path) -> Ids:
         """The slots (:meth:`kg.graphs.index.GraphIndex.slots_of`) of the entities that a path leads to."""
@@ -217,13 +220,9 @@ class EntitySpace:
         if path not in self._reached:
             slots = self.slots(path[:-1])
             ends = self._sampled(self.index.follow_slots(slots, path[-1]))
-            left_out = self._left_out[path[:-1]] + max(self.index.count(slots, path[-1]) - MOST_EDGES, 0)
-            self._reached[path], self._left_out[path] = self._allowed(ends), left_out
+            left_out = self.left_out[path[:-1]] + max(self.index.count(slots, path[-1]) - MOST_EDGES, 0)
+            self._reached[path], self.left_out[path] = self._allowed(ends), left_out
         return self._reached[path]
-
-    def left_out(self, path: Path) -> int:
-        """The edges along a path that :meth:`reached` does not follow."""
-        return self._left_out[path]
 
     def _sampled(self, ends: Ids) -> Ids:
         if len(ends) <= MOST_EDGES:
@@ -443,7 +442,7 @@ def _collected(
         traced |= zip(own, paths, strict=True)
     relation_paths = [
         RelationPath(
-            (name(space.topics[path[0]]), *space.names(path)), float(log.max()), len(log) + space.left_out(path), path
+            (name(space.topics[path[0]]), *space.names(path)), float(log.max()), len(log) + space.left_out[path], path
         )
         for path, log in zip(completed, logs, strict=True)
     ]
@@ -453,7 +452,7 @@ def _collected(
         relation_paths=(relation_paths.pop(lead), *relation_paths),
         chosen=tuple(names[entity] for entity in order if chosen[entity]),
         left_out=max(len(best) - MOST_ANSWERS, 0)
-        + (space.left_out(completed[lead]) if len(best) == len(logs[lead]) else 0),
+        + (space.left_out[completed[lead]] if len(best) == len(logs[lead]) else 0),
         statistics=statistics,
         space=space,
     )
