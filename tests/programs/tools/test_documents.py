@@ -217,8 +217,8 @@ def test_text_is_found_with_the_number_of_its_page() -> None:
 def test_tools_of_a_folder_are_loaded_by_name(tmp_path: Path) -> None:
     (tmp_path / "ports.html").write_text("<p>Varna is insured by Meridian Re.</p>" * 3, encoding="utf-8")
     (tmp_path / "ships.csv").write_text("ship,flag\nOrla,Malta\nBrisa,Spain\n", encoding="utf-8")
-    loaded = load_tools(["list_documents", "find_in_document", "visit_page"], ToolSettings(tmp_path))
+    loaded = load_tools(["list_documents", "find_in_document", "inspect_document"], ToolSettings(tmp_path))
     assert "ships.csv (33 bytes)" in loaded.call("list_documents", {}).output
     assert loaded.call("find_in_document", {"file": "ships.csv", "text": "spain"}).output == "[page 1] Brisa | Spain"
-    assert "Meridian Re" in loaded.call("visit_page", {"address": "ports.html"}).output
-    assert loaded.call("visit_page", {"address": "../x.html"}).failed
+    assert "Meridian Re" in loaded.call("inspect_document", {"file": "ports.html"}).output
+    assert loaded.call("inspect_document", {"file": "../x.html"}).failed
