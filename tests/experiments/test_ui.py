@@ -240,7 +240,9 @@ def test_a_hostile_filing_is_shown_as_it_is_and_runs_nothing(browser: Any, addre
     assert frame.locator("script").count() == 0
     assert page.locator("#r1c1.lit mark").inner_text() == "$ 4,120"
     assert "<img src=x" in page.locator("#document td, #document th").nth(3).inner_text()
-    upload(page, "ships.csv", NAMES.encode())
+    drop = f"() => {{ const d = new DataTransfer(); d.items.add(new File([{NAMES!r}], 'ships.csv')); return d; }}"
+    page.dispatch_event("body", "drop", {"dataTransfer": page.evaluate_handle(drop)})
+    page.locator("header", has_text="ships.csv").wait_for()
     turn = ask(page, "who is the captain of the Larkspur?")
     assert turn.locator(".answer").inner_text() == SCRIPT
     picture = page.frame_locator("iframe.path")

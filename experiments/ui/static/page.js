@@ -14,12 +14,9 @@ function show(text) {
 
 // The reply of the server; what it refuses, and a connection that fails, is a sentence on the page.
 async function call(path, options = {}) {
-  let reply;
-  try {
-    reply = await fetch(path, options);
-  } catch {
+  const reply = await fetch(path, options).catch(() => {
     throw new Error("The server cannot be reached. Is it still running?");
-  }
+  });
   if (!reply.ok) {
     const body = await reply.json().catch(() => ({}));
     throw new Error(typeof body.detail === "string" ? body.detail : `The server answers ${reply.status}.`);
@@ -97,9 +94,12 @@ async function upload(files) {
 // The files of a drop, those of a folder too.
 async function dropped(entry) {
   if (entry.isFile) return [await new Promise((done, fail) => entry.file(done, fail))];
-  const entries = await new Promise((done, fail) => entry.createReader().readEntries(done, fail));
-  return (await Promise.all(entries.map(dropped))).flat();
+  const [reader, files] = [entry.createReader(), []];
+  const next = () => new Promise((done, fail) => reader.readEntries(done, fail));
+  for (let some = await next(); some.length; some = await next()) files.push(...(await all(some))); // 100 at a time
+  return files;
 }
+const all = async (entries) => (await Promise.all(entries.map(dropped))).flat();
 
 function clear() {
   for (const lit of document.querySelectorAll(".lit")) {
@@ -179,7 +179,7 @@ document.addEventListener("drop", async (event) => {
   event.preventDefault();
   document.body.classList.remove("drop");
   const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
-  upload((await Promise.all(entries.map(dropped))).flat());
+  upload(entries.length ? await all(entries) : event.dataTransfer.files);
 });
 document.querySelectorAll("[data-waiting]").forEach(follow);
 document.querySelector(".turn:last-of-type")?.scrollIntoView({ block: "nearest" });
