@@ -74,7 +74,7 @@ class _LimitedEngine:
             if error.retry_after is not None:  # a server cannot ask to wait for a day
                 error.retry_after = min(error.retry_after, self._seconds)
             raise
-        except (TypeError, ValueError, AttributeError, LookupError) as error:  # of DSPy, over the reply
+        except (TypeError, ValueError, AttributeError, LookupError, RecursionError) as error:  # of DSPy, over the reply
             raise LMError(f"the language model's reply is not of its protocol: {error}") from error
 
 
