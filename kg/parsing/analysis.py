@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -85,7 +85,6 @@ _BEFORE = 0.6
 """The support of the last question's relation for an adjective that measures anything."""
 
 BE = frozenset(("is", "are", "was", "were", "been", "be"))
-_BEFORE_A_NOUN = frozenset(("the", "its", "his", "her", "their"))
 
 _BETWEEN = frozenset(("between", "apart"))
 
@@ -105,7 +104,6 @@ class Analysis:
         items: The similarity of each word, as part of its phrase, with each item; shape ``(words, items)``.
         measured: The similarity of each degree's word with the items that it may measure; zero at other words.
         head: The places of the words that say what is asked for ("which *country*"), as a bit mask.
-        noun: Those of "what is the *first date*".
         negations: Words of negation, as a bit mask.
         others: Words such as "other", as a bit mask.
         counting: The words "how many", as a bit mask.
@@ -133,7 +131,6 @@ class Analysis:
     totals: int = 0
     means: int = 0
     differing: int = 0
-    noun: int = 0
 
     @property
     def named(self) -> tuple[tuple[int, ...], ...]:
@@ -170,7 +167,7 @@ def analyse(text: str, vocabulary: Vocabulary, asked_before: Iterable[int] = ())
         text, found, _weights(found, mentions, bounds, negations, head), mentions, bounds, degrees,
         asks, items, measured, head, negations, among(low, OTHERS), counting,
         senses=vocabulary.sense(_without_names(text, found, mentions, vocabulary)),
-        totals=among(low, TOTALS), means=among(low, MEANS), differing=differing, noun=noun_of(low),
+        totals=among(low, TOTALS), means=among(low, MEANS), differing=differing,
     )  # fmt: skip
 
 
@@ -328,15 +325,6 @@ def head_of(low: Sequence[str], asks: Asks) -> int:
             while end < len(low) and low[end] not in FUNCTION_WORDS and end - start < 3:
                 end += 1
             return mask(start, end)
-    return 0
-
-
-def noun_of(low: Sequence[str]) -> int:
-    """The words after "what is the" up to a verb or preposition."""
-    for place, words_before in enumerate(zip(low, low[1:], low[2:], strict=False), start=3):
-        if words_before[0] in ("what", "whats") and words_before[-1] in _BEFORE_A_NOUN:
-            rest = takewhile(lambda later: low[later] not in FUNCTION_WORDS, range(place, len(low)))
-            return sum(1 << later for later in rest)
     return 0
 
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-import numpy as np
-
 from kg.algebra import (
     Follow,
     NamedNodes,
@@ -28,14 +26,11 @@ from kg.algebra import (
 )
 from kg.parsing.derivation import STEP, UNSAID, UNUSUAL, QueryDerivation
 from kg.parsing.names import joined_masks, places
-from kg.parsing.selections import LIKE, ORDERED
+from kg.parsing.selections import LIKE
 from kg.parsing.space import QuerySpace
 
 MISMATCH, _UNKNOWN = 1.5, 0.1
 """The costs of an answer of another type than the question asks for, and of one whose type is not known."""
-
-_NAMED = 0.9
-"""The likeness from which a noun names a relation."""
 
 _BIRTH = ("birth date", "born", "founded", "built", "opened", "created", "completed", "established", "released")
 
@@ -96,12 +91,8 @@ class Forms:
         yield Form(nodes, None, mismatch, head, counting)
 
     def _mismatch(self, nodes: Sequence[int], kinds: set[str]) -> float:
-        """The cost of an answer of another type than the words ask for: "who", "when", "what is the first date"."""
-        asks, vocabulary, relations = self.space.analysis.asks, self.vocabulary, len(self.graph.relations)
-        for row in self.space.analysis.items[places(self.space.analysis.noun), :relations]:
-            asked = {self.graph.relations[one].kind for one in np.flatnonzero(row >= _NAMED)} & set(ORDERED)
-            if asked and not asked & kinds:
-                return MISMATCH + UNSAID
+        """The cost of an answer of another type than the word asks for: "who", "where", "when"."""
+        asks, vocabulary = self.space.analysis.asks, self.vocabulary
         if asks in ("amount", "when"):
             fits = kinds == {"number" if asks == "amount" else "date"}
             return 0.0 if fits else UNUSUAL if asks == "when" and kinds == {"text"} else MISMATCH
