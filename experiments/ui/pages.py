@@ -107,7 +107,8 @@ def file_view(session: UserSession, source: Source) -> bytes | str:
         raise DataError("the figure is in no file")
     if is_web_page(place.file):
         sentence = subject.world.report.sentences[source.sentence] if isinstance(source, SentenceSource) else ""
-        return marked_page(file, place, sentence)
+        lit = "<!doctype html><style>#lit { outline: 3px solid #1d5fa8; background: #ffe08a }</style>"
+        return lit + marked_page(file, place, sentence)
     if place.box is None:
         raise DataError("the figure is on no page of a file")
     return work("sheet", {"file": str(file), "page": place.page, "box": place.box})

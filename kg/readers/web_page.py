@@ -48,7 +48,6 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _CHARSET = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*(?!utf-?8)([\w.-]+)", re.IGNORECASE)
 _HEAD = 4096
 _ACTIVE = ("script", "iframe", "frame", "object", "embed", "base", "meta", "link", "audio", "video")
-_LIT = "#lit { outline: 3px solid #1d5fa8; background: #ffe08a }"
 _BULLET = re.compile(r"^\s*[•·▪◦●○■–—*]\s+")
 _DIGIT = re.compile(r"\d")
 _MOST_SPAN, _MOST_DIGITS = 100, 6
@@ -147,7 +146,7 @@ def marked_page(path: Path, place: Place, sentence: str = "") -> str:
             if name.startswith("on") or (name == "id" and part is not element):
                 del part.attrib[name]
     etree.strip_elements(root, *_ACTIVE, with_tail=False)
-    return f"<!doctype html><style>{_LIT}</style>{html.tostring(root, encoding='unicode')}"
+    return str(html.tostring(root, encoding="unicode"))
 
 
 def _cell_at(root: Any, place: Place) -> Any:

@@ -28,9 +28,7 @@ function post(path, body) {
   return call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
-function parsed(html) {
-  return new DOMParser().parseFromString(html, "text/html").body;
-}
+const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
 async function place(number) {
   const article = parsed(await (await call(`/turns/${number}`)).text()).firstElementChild;
