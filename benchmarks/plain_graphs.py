@@ -8,8 +8,7 @@
 
 The author of ``plain_graphs`` did not know finpath. The twelve graphs of ``made_graphs`` were written before the parser
 was changed for them. Read ``dev`` as you like, and report on ``held_out``, which nobody reads. A set with gold queries
-has figures by kind of question, too. With ``--lm``, a language model is asked about each turn in which the beam has
-little confidence, and the turns are counted without and with it. ``--conversations`` draws some by a hash.
+has figures by kind of question. With ``--lm``, turns are counted with and without it; ``--conversations`` draws some.
 """
 
 from __future__ import annotations
