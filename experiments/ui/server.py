@@ -150,8 +150,7 @@ def content_of(session: UserSession, question: Question) -> dict[str, Any]:
     """The content of an answered question."""
     assert session.subject is not None
     assert question.turn is not None
-    own = {"model_failed": question.model_failed, "usd": question.usd}
-    return {**turn_content(session.subject, question.turn), **own}
+    return {**turn_content(session.subject, question.turn), "model_failed": question.model_failed, "usd": question.usd}
 
 
 def question_of(session: UserSession, number: int) -> Question:
